@@ -1,0 +1,25 @@
+// Holds an exclusive flock(2) on a file: held means that its owner is alive, however the owner died.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/unique_fd.hpp"
+#include "coracle/error.hpp"
+
+namespace coracle::base {
+
+class FileLock {
+public:
+    // Creates the file where it is missing. No value: somebody else holds it. The lock goes with the last copy of the
+    // descriptor, so it must not be inherited (it is close-on-exec).
+    static Result<std::optional<FileLock>> try_acquire(int dir_fd, const std::string& name);
+    // Waits.
+    static Result<FileLock> acquire(int dir_fd, const std::string& name);
+
+private:
+    explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}
+    UniqueFd fd_;
+};
+
+}  // namespace coracle::base

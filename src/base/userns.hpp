@@ -1,0 +1,35 @@
+// Runs a function in a child process inside a user namespace with given id maps.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "coracle/error.hpp"
+
+namespace coracle::base {
+
+// `count` ids from `inside` on are `outside` and following in the parent namespace: one line of uid_map(5).
+struct IdRange {
+    std::uint32_t inside = 0;
+    std::uint32_t outside = 0;
+    std::uint32_t count = 0;
+    bool operator==(const IdRange&) const = default;
+};
+
+struct IdMaps {
+    std::vector<IdRange> uids;
+    std::vector<IdRange> gids;
+    bool operator==(const IdMaps&) const = default;
+};
+
+// Writes the maps of `pid` with newuidmap(1) and newgidmap(1), which /etc/subuid and /etc/subgid must allow.
+Result<> write_id_maps_by_helpers(pid_t pid, const IdMaps& maps);
+
+// Forks; the child enters a new user namespace, becomes its uid 0 and calls `act`; its Error comes back. glibc's fork
+// keeps malloc usable in the child of a program with threads, no other lock may be needed by `act`.
+Result<> run_in_userns(const IdMaps& maps, const std::function<Result<>()>& act);
+
+}  // namespace coracle::base

@@ -1,0 +1,54 @@
+// The limits a run can have, each with its unit, its default and what enforces it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coracle/units.hpp"
+
+namespace coracle {
+
+// What the caller asks for. Absent means "coracle's default", which may fall to a weaker mechanism where the host
+// lacks the strong one; a value that is present is enforced by the kernel or the run is refused.
+struct LimitRequest {
+    std::optional<Bytes> memory;           // RAM, page cache and tmpfs of the whole run, swap closed; default 512 MiB
+    std::optional<Cpus> cpus;              // processor rate of the whole run; default 1 CPU
+    std::optional<std::uint64_t> pids;     // processes and threads at once; default 256
+    std::optional<Duration> wall_time;     // from the program's start to its end; default 30 s
+    std::optional<Duration> grace;         // between TERM and KILL at the end of wall_time; default 1 s
+    std::optional<Bytes> output;           // kept bytes of each captured stream; default 8 MiB, the rest is counted
+    std::optional<std::uint64_t> open_files;  // RLIMIT_NOFILE; default 1024
+    std::optional<Bytes> file_size;        // RLIMIT_FSIZE, one file; default none
+};
+
+// What the plan settled on, defaults filled in.
+struct Limits {
+    Bytes memory = 512_MiB;
+    Cpus cpus = Cpus{1000};
+    std::uint64_t pids = 256;
+    Duration wall_time = std::chrono::seconds(30);
+    Duration grace = std::chrono::seconds(1);
+    Bytes output = 8_MiB;
+    std::uint64_t open_files = 1024;
+    std::optional<Bytes> file_size;
+};
+
+// One limit that is weaker than asked or than the default, for `limits.degraded`.
+struct Degraded {
+    std::string limit;      // "memory", "cpus", "pids"
+    std::string wanted;     // the value that could not be enforced as such: "512m"
+    std::string mechanism;  // what stands in its place: "rlimit_nproc", "none"
+    std::string reason;     // why: "no cgroup of this host is writable for uid 1000"
+};
+
+// One limit as the kernel holds it, read back after it was set, for `limits.enforced`.
+struct Enforced {
+    std::string limit;   // "memory"
+    std::string value;   // as the kernel shows it: "67108864"
+    std::string source;  // where it was read: "cgroup1 memory.limit_in_bytes", "rlimit"
+};
+
+}  // namespace coracle

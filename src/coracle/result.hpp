@@ -1,0 +1,112 @@
+// The one true record of a run: why it ended, what it wrote, what it used, what held it. Schema 1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coracle/error.hpp"
+#include "coracle/limits.hpp"
+
+namespace coracle {
+
+inline constexpr int result_schema = 1;
+
+// Why the run ended. The first cause wins: a program that is killed because its time was up is wall_timeout.
+enum class Reason {
+    exited,         // the program ended by itself with an exit status
+    signaled,       // a signal ended it that neither coracle nor the OOM killer sent
+    wall_timeout,   // Limits::wall_time was over
+    oom,            // the OOM killer ended it; usage.oom_kills is the evidence
+    output_limit,   // it wrote more than allowed and the caller asked for an end then
+    cancelled,      // the caller asked for the end (a signal to coracle)
+    exec_failed,    // the program could not be executed: exit_code 126 or 127, message says why
+    setup_failed,   // the sandbox could not be built; nothing of the program ran
+    image_failed,   // the image is missing, corrupt or of another platform; nothing of the program ran
+    policy_refused, // a policy or the host forbids the request; nothing of the program ran
+    internal,       // coracle failed while the program ran; its fate is unknown
+};
+std::string_view to_string(Reason reason);
+
+struct Stream {
+    std::string data;               // the kept bytes, as they came
+    std::uint64_t bytes_total = 0;  // what the program wrote
+    bool truncated = false;         // data holds less than bytes_total
+    std::string sha256;             // of the kept bytes, lower-case hex
+};
+
+// A figure and where it was read: "cgroup2", "cgroup1", "rusage"; no value means unknown, never zero.
+template <class T>
+struct Figure {
+    std::optional<T> value;
+    std::string_view source = "none";
+};
+
+struct Usage {
+    double wall_s = 0;  // from the program's start to its end, monotonic clock
+    Figure<double> cpu_user_s;
+    Figure<double> cpu_system_s;
+    Figure<double> cpu_throttled_s;
+    Figure<std::uint64_t> memory_peak;  // bytes, of what the memory limit counts
+    Figure<std::uint64_t> oom_kills;    // processes the OOM killer ended in this run
+    Figure<std::uint64_t> pids_peak;
+    Figure<std::uint64_t> io_read;      // bytes
+    Figure<std::uint64_t> io_write;
+};
+
+// As read back from the kernel while init waited for its job.
+struct SecurityFacts {
+    std::vector<std::string> capabilities;  // effective set; empty is the default
+    std::optional<bool> no_new_privileges;
+    std::string seccomp;                    // "filter", "disabled"; empty where nothing ran
+    std::string seccomp_profile;            // the name asked for
+    std::vector<std::string> namespaces;    // "mount", "pid", ... those that differ from the host's
+    bool read_only_root = true;
+};
+
+// Milliseconds of each stage; absent where the stage was not reached.
+struct Timing {
+    std::optional<double> resolve, unpack, rootfs, config, create, start, run, drain, collect, remove;
+    double total = 0;
+};
+
+struct LimitFacts {
+    std::vector<std::pair<std::string, std::string>> requested;  // what the caller set
+    std::vector<std::pair<std::string, std::string>> granted;    // what the plan settled on
+    std::vector<Enforced> enforced;
+    std::vector<Degraded> degraded;
+};
+
+struct RunResult {
+    std::string id;
+    Reason reason = Reason::internal;
+    std::optional<int> exit_code;       // the program's own status; absent where it died by a signal or never ran
+    std::optional<int> signal;          // the signal that ended it
+    std::string stage;                  // where it went wrong, for setup_failed and internal
+    std::string message;                // one sentence for people; empty on success
+    std::string hint;                   // the fix, where one is known
+    Stream out;
+    Stream err;
+    Usage usage;
+    LimitFacts limits;
+    SecurityFacts security;
+    Timing timing_ms;
+    std::string image_ref;
+    std::string manifest_digest;
+    std::string config_digest;
+    std::string runtime_name;
+    std::string runtime_version;
+    std::string host_mode;    // "root" or "rootless"
+    std::string host_cgroup;  // "cgroup2", "cgroup1", "none"
+    std::vector<std::string> warnings;
+
+    bool success() const { return reason == Reason::exited && exit_code == 0; }
+};
+
+// The status `coracle run` exits with: the program's n, 128+s for a signal, 124 wall time, 137 OOM, 122 output limit,
+// 123 policy refused, 125 nothing of the program ran, 126/127 exec failed. A hint; `reason` decides.
+int exit_status(const RunResult& result);
+
+}  // namespace coracle

@@ -1,0 +1,134 @@
+// The ExecutionPlan: every decision of one run as a plain value. Made by make_plan; everything later transcribes it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/userns.hpp"
+#include "coracle/limits.hpp"
+#include "coracle/request.hpp"
+
+namespace coracle::plan {
+
+// Who the program is inside the sandbox.
+struct Identity {
+    uid_t uid = 0;
+    gid_t gid = 0;
+    std::vector<gid_t> additional_gids;
+};
+
+struct Rlimit {
+    std::string type;  // "RLIMIT_NOFILE"
+    std::uint64_t soft = 0;
+    std::uint64_t hard = 0;
+};
+
+struct Process {
+    std::vector<std::string> args;  // never empty
+    std::vector<std::string> env;   // "NAME=value", PATH and HOME always present
+    std::string cwd;
+    Identity user;
+    std::vector<std::string> capabilities;  // "CAP_CHOWN" form; empty is the default
+    std::vector<Rlimit> rlimits;
+    std::string seccomp;  // profile name or path; "unconfined" for none
+};
+
+// Where the sandbox's ids come from.
+enum class IdMapping {
+    none,     // root: ids are the host's
+    single,   // rootless without subordinate ids: container 0 is the caller, nothing else is mapped
+    subids,   // rootless with newuidmap: container 0 is the caller, 1 and up are its subordinate ids
+};
+
+// Who owns the files of an unpacked layer; each has its own folder in the store.
+enum class Ownership { root, single, subids };
+
+enum class RootfsKind {
+    overlay,  // read-only overlay of the layers, skeleton lowest
+    flat,     // hosts without overlayfs: one unpacked tree, bound read-only
+};
+
+// A file that coracle puts into the root file system above the image ("etc/passwd" with a missing user added).
+struct GeneratedFile {
+    std::string path;  // relative to the root
+    std::string content;
+    mode_t mode = 0644;
+};
+
+struct Rootfs {
+    RootfsKind kind = RootfsKind::overlay;
+    bool read_only = true;
+    Bytes upper_size;                           // tmpfs that takes the writes where read_only is false
+    bool user_xattr = false;                    // overlay option of mounts made inside a user namespace
+    std::vector<std::string> mount_points;      // directories that must exist, relative to the root
+    std::vector<std::string> file_mount_points; // files that must exist, relative to the root
+    std::vector<GeneratedFile> generated;
+};
+
+// One entry of config.json's `mounts`, options in order.
+struct Mount {
+    std::string destination;
+    std::string type;
+    std::string source;
+    std::vector<std::string> options;
+};
+
+enum class CgroupMode {
+    v2,               // coracle owns the run's cgroup below a writable cgroup v2 directory
+    v1,               // the same in each of the v1 hierarchies memory, cpu, cpuacct, pids, blkio that are there
+    runtime_managed,  // limits in config.json, cgroupsPath below a cgroup of ours
+    none,             // no cgroup can be had: the limits that remain are rlimits
+};
+
+struct Cgroup {
+    CgroupMode mode = CgroupMode::none;
+    // The existing directories below which the run's own is made: one on v2, one per controller on v1.
+    struct Parent {
+        std::string controller;  // "memory"; empty on v2
+        std::filesystem::path path;
+    };
+    std::vector<Parent> parents;
+    std::optional<Bytes> memory;  // absent: not limited by this cgroup
+    std::optional<Cpus> cpus;
+    std::optional<std::uint64_t> pids;
+};
+
+struct Namespaces {
+    bool network = true;  // false: the host's network
+    bool cgroup = false;  // hides the path of the run's cgroup; v2 only
+    bool nested_user = false;  // a user namespace of the run's own, 0->0, so that RLIMIT_NPROC counts it alone
+};
+
+enum class RuntimeKind { runc, crun };
+
+struct Runtime {
+    RuntimeKind kind = RuntimeKind::runc;
+    std::filesystem::path path;
+    std::string version;
+};
+
+struct ExecutionPlan {
+    Process process;
+    IdMapping id_mapping = IdMapping::none;
+    base::IdMaps id_maps;  // empty for IdMapping::none
+    Ownership ownership = Ownership::root;
+    Rootfs rootfs;
+    std::vector<Mount> mounts;
+    std::vector<std::string> masked_paths;
+    std::vector<std::string> readonly_paths;
+    Namespaces namespaces;
+    std::string hostname;
+    Cgroup cgroup;
+    Limits limits;
+    std::vector<Degraded> degraded;
+    Runtime runtime;
+    std::optional<std::string> script;  // content of /coracle/script
+    std::vector<std::string> warnings;
+};
+
+}  // namespace coracle::plan
