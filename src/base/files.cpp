@@ -43,6 +43,65 @@ UniqueFd open_doomed(int dir_fd, const char* name) {
     return fd;
 }
 
+// Removes an entry that is a file, a link or an empty directory. False: it is a directory with something in it.
+bool remove_simple(int dir_fd, const char* name) {
+    if (::unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT) return true;
+    return ::unlinkat(dir_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
+}
+
+// Empties one directory without recursion and without a descriptor per level: what lies in a subdirectory is moved up
+// beside it, so that the tree gets flatter with every pass and 3,000 levels cost no more than 3,000 directories.
+class Remover {
+public:
+    explicit Remover(int top) : top_(top) {}
+
+    Result<> empty() {
+        struct stat status {};
+        if (::fstat(top_, &status) != 0) return os_error("stat", errno);
+        device_ = status.st_dev;
+        ::fchmod(top_, 0700);
+        for (;;) {
+            TRY(const std::vector<std::string> names, list_dir(top_));
+            bool emptied = true;
+            for (const std::string& name : names) {
+                if (remove_simple(top_, name.c_str())) continue;
+                if (errno != ENOTEMPTY && errno != EEXIST) return os_error(quoted("remove", name), errno);
+                emptied = false;
+                TRY_OK(hoist_children(name));
+            }
+            if (emptied) return {};
+        }
+    }
+
+private:
+    Result<> hoist_children(const std::string& name) {
+        const UniqueFd inner = open_doomed(top_, name.c_str());
+        struct stat status {};
+        if (!inner || ::fstat(inner.get(), &status) != 0) return os_error(quoted("open", name), errno);
+        if (status.st_dev != device_) return make_error(ErrorCode::denied, quoted("remove", name) + ": a mount point");
+        ::fchmod(inner.get(), 0700);
+        TRY(const std::vector<std::string> children, list_dir(inner.get()));
+        for (const std::string& child : children) {
+            if (remove_simple(inner.get(), child.c_str())) continue;
+            // Renaming a directory rewrites its "..", which needs write permission on it.
+            ::fchmodat(inner.get(), child.c_str(), 0700, 0);
+            std::string moved;
+            do {
+                moved = ".doomed." + std::to_string(serial_++);
+            } while (exists_at(top_, moved));
+            if (::renameat(inner.get(), child.c_str(), top_, moved.c_str()) != 0) {
+                return os_error(quoted("remove", name + "/" + child), errno);
+            }
+        }
+        (void)remove_simple(top_, name.c_str());
+        return {};
+    }
+
+    int top_;
+    dev_t device_ = 0;
+    std::uint64_t serial_ = 0;
+};
+
 }  // namespace
 
 Result<UniqueFd> open_dir(const std::filesystem::path& path) { return open_dir_at(AT_FDCWD, path.string()); }
@@ -111,6 +170,13 @@ Result<> write_new_file_at(int dir_fd, const std::string& name, std::string_view
     return write_all(fd.get(), data, name);
 }
 
+Result<> write_value_at(int dir_fd, const std::string& name, std::string_view value) {
+    TRY(const UniqueFd fd, open_file_at(dir_fd, name, O_WRONLY));
+    const ssize_t put = ::write(fd.get(), value.data(), value.size());
+    if (put == static_cast<ssize_t>(value.size())) return {};
+    return os_error("write '" + std::string(value) + "' to '" + name + "'", put < 0 ? errno : EIO);
+}
+
 Result<> replace_file_at(int dir_fd, const std::string& name, std::string_view data, Durability durability,
                          mode_t mode) {
     const std::string temporary = name + "." + random_hex(6) + ".tmp";
@@ -153,59 +219,11 @@ Result<> make_dir_at(int dir_fd, const std::string& name, mode_t mode) {
 
 Result<> remove_tree_at(int dir_fd, const std::string& name) {
     if (::unlinkat(dir_fd, name.c_str(), 0) == 0 || errno == ENOENT) return {};
-    if (errno != EISDIR && errno != EPERM) return os_error(quoted("remove", name), errno);
+    if (errno != EISDIR) return os_error(quoted("remove", name), errno);
     if (::unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) == 0) return {};
-    if (errno == ENOTDIR) return os_error(quoted("remove", name), EPERM);
-
-    // Depth without recursion or a descriptor per level: a directory found inside is moved up beside the others, so
-    // that the tree gets flatter with every pass and 3,000 levels cost no more than 3,000 directories.
     const UniqueFd top = open_doomed(dir_fd, name.c_str());
     if (!top) return os_error(quoted("open", name), errno);
-    struct stat top_status {};
-    if (::fstat(top.get(), &top_status) != 0) return os_error(quoted("stat", name), errno);
-    ::fchmod(top.get(), 0700);
-
-    std::uint64_t serial = 0;
-    for (bool emptied = false; !emptied;) {
-        emptied = true;
-        const UniqueDir entries = open_stream(top.get());
-        if (!entries) return os_error(quoted("list", name), errno);
-        while (const dirent* entry = ::readdir(entries.get())) {
-            const std::string child = entry->d_name;
-            if (child == "." || child == "..") continue;
-            if (::unlinkat(top.get(), child.c_str(), 0) == 0 || errno == ENOENT) continue;
-            if (::unlinkat(top.get(), child.c_str(), AT_REMOVEDIR) == 0) continue;
-            if (errno != ENOTEMPTY && errno != EEXIST) return os_error(quoted("remove", name + "/" + child), errno);
-            emptied = false;
-
-            const UniqueFd inner = open_doomed(top.get(), child.c_str());
-            if (!inner) return os_error(quoted("open", name + "/" + child), errno);
-            struct stat inner_status {};
-            if (::fstat(inner.get(), &inner_status) != 0) return os_error(quoted("stat", child), errno);
-            if (inner_status.st_dev != top_status.st_dev) {
-                return make_error(ErrorCode::denied, quoted("remove", name + "/" + child) + ": another file system");
-            }
-            ::fchmod(inner.get(), 0700);
-            const UniqueDir inner_entries = open_stream(inner.get());
-            if (!inner_entries) return os_error(quoted("list", child), errno);
-            while (const dirent* deeper = ::readdir(inner_entries.get())) {
-                const std::string grandchild = deeper->d_name;
-                if (grandchild == "." || grandchild == "..") continue;
-                if (::unlinkat(inner.get(), grandchild.c_str(), 0) == 0 || errno == ENOENT) continue;
-                if (::unlinkat(inner.get(), grandchild.c_str(), AT_REMOVEDIR) == 0) continue;
-                // Renaming a directory rewrites its "..", which needs write permission on it.
-                ::fchmodat(inner.get(), grandchild.c_str(), 0700, 0);
-                std::string moved;
-                do {
-                    moved = ".doomed." + std::to_string(serial++);
-                } while (exists_at(top.get(), moved));
-                if (::renameat(inner.get(), grandchild.c_str(), top.get(), moved.c_str()) != 0) {
-                    return os_error(quoted("remove", name + "/" + child + "/" + grandchild), errno);
-                }
-            }
-            ::unlinkat(top.get(), child.c_str(), AT_REMOVEDIR);
-        }
-    }
+    TRY_OK(Remover(top.get()).empty().within(quoted("remove", name)));
     if (::unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) != 0 && errno != ENOENT) {
         return os_error(quoted("remove", name), errno);
     }

@@ -38,6 +38,8 @@ Result<std::string> read_file(const std::filesystem::path& path, Bytes bound);
 Result<> write_all(int fd, std::string_view data, std::string_view what);
 // Fails with EEXIST when the name is taken.
 Result<> write_new_file_at(int dir_fd, const std::string& name, std::string_view data, mode_t mode = 0644);
+// One write(2) to a file that is there: kernel files in /proc and /sys/fs/cgroup take a value whole or not at all.
+Result<> write_value_at(int dir_fd, const std::string& name, std::string_view value);
 // Under a temporary name, optionally fsynced, then renamed over `name`: readers see the old text or the new one.
 enum class Durability { cache, disk };
 Result<> replace_file_at(int dir_fd, const std::string& name, std::string_view data, Durability durability,

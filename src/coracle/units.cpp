@@ -134,8 +134,9 @@ Result<Duration> parse_duration(std::string_view text) {
         const auto factor = bare ? std::optional(nano) : factor_of(time_units, name);
         rest.remove_prefix(letters);
         const auto part = number && factor ? scaled(*number, *factor) : std::nullopt;
-        good = part && *part <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) - total;
-        if (good) total += *part;
+        // Two parts of at most 2^63 - 1 fit into 64 bits; the sum must fit into 63 again.
+        total += part.value_or(0);
+        good = part && total <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     }
     if (good && total > 0) return Duration(static_cast<std::int64_t>(total));
     return bad("duration", text, "2s, 500ms, 1m30s or 300 (seconds)");

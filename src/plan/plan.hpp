@@ -76,6 +76,7 @@ struct Mount {
     std::string type;
     std::string source;
     std::vector<std::string> options;
+    bool onto_file = false;  // the destination is a file: a bind of a single file
 };
 
 enum class CgroupMode {

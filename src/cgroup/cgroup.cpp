@@ -1,0 +1,286 @@
+// Implements one run's cgroup over directory descriptors; the only code that knows the limit files of v1 and v2.
+#include "cgroup/cgroup.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/files.hpp"
+#include "base/try.hpp"
+#include "cgroup/counters.hpp"
+
+namespace coracle::cgroup {
+
+namespace {
+
+using plan::CgroupMode;
+
+// What runc itself needs while it starts: 6 MiB were too little now and then, 15 threads and processes were seen.
+constexpr Bytes start_memory = 64_MiB;
+constexpr std::uint64_t start_pids = 64;
+constexpr std::uint64_t cpu_period_us = 100'000;
+
+std::string quota_us(Cpus cpus) { return std::to_string(cpus.milli * (cpu_period_us / 1000)); }
+
+// For a moment after its last process has gone a cgroup is still busy.
+Result<> remove_directory(int parent_fd, const std::string& name) {
+    constexpr int most_tries = 500;
+    for (int tries = 0; tries < most_tries; ++tries) {
+        if (::unlinkat(parent_fd, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+        if (errno != EBUSY) break;
+        ::usleep(tries < 20 ? 200 : 2000);
+    }
+    return os_error("remove the cgroup '" + name + "'", errno).at(Stage::remove);
+}
+
+// Hands the controllers to the children of `parent` (cgroup.subtree_control); those already handed on cost a read.
+void enable_controllers(int parent_fd) {
+    const auto enabled = base::read_file_at(parent_fd, "cgroup.subtree_control", 4_KiB);
+    const std::string known = " " + (enabled ? enabled.value() : std::string()) + " ";
+    for (const std::string name : {"memory", "pids", "cpu", "io"}) {
+        if (known.find(" " + name + " ") != std::string::npos || known.find(" " + name + "\n") != std::string::npos) {
+            continue;
+        }
+        // What could not be enabled shows when its limit is set.
+        (void)base::write_value_at(parent_fd, "cgroup.subtree_control", "+" + name);
+    }
+}
+
+template <class T>
+Figure<T> figure(std::optional<T> value, std::string_view source) {
+    if (!value) return {};
+    return {.value = value, .source = source};
+}
+
+template <class T>
+void subtract(Figure<T>& figure, const Figure<T>& baseline) {
+    if (figure.value && baseline.value) *figure.value -= std::min(*figure.value, *baseline.value);
+}
+
+std::optional<double> scaled(std::optional<std::uint64_t> value, double unit) {
+    if (!value) return std::nullopt;
+    return static_cast<double>(*value) * unit;
+}
+
+}  // namespace
+
+std::string directory_name(const std::string& run_id) { return "coracle-" + run_id; }
+
+Result<Cgroup> Cgroup::create(const plan::Cgroup& plan, const std::string& run_id) {
+    Cgroup cgroup(plan.mode, plan);
+    cgroup.name_ = directory_name(run_id);
+    if (plan.mode != CgroupMode::v1 && plan.mode != CgroupMode::v2) return cgroup;
+    for (const plan::Cgroup::Parent& parent : plan.parents) {
+        TRY(base::UniqueFd parent_fd, base::open_dir(parent.path));
+        if (plan.mode == CgroupMode::v2) enable_controllers(parent_fd.get());
+        const std::filesystem::path path = parent.path / cgroup.name_;
+        // EEXIST: cpu and cpuacct are often one hierarchy under two names.
+        if (::mkdirat(parent_fd.get(), cgroup.name_.c_str(), 0755) != 0 && errno != EEXIST) {
+            return os_error("create the cgroup '" + path.string() + "'", errno);
+        }
+        cgroup.directories_.push_back({parent.controller, path, base::UniqueFd(), std::move(parent_fd)});
+        Directory& made = cgroup.directories_.back();
+        TRY(made.fd, base::open_dir_at(made.parent.get(), cgroup.name_));
+    }
+    TRY_OK(cgroup.set_start_limits());
+    return cgroup;
+}
+
+Cgroup::~Cgroup() { (void)remove(); }
+
+std::string Cgroup::v2_directory() const {
+    return mode_ == CgroupMode::v2 && !directories_.empty() ? directories_.front().path.string() : std::string();
+}
+
+std::vector<std::string> Cgroup::v1_tasks() const {
+    std::vector<std::string> files;
+    if (mode_ != CgroupMode::v1) return files;
+    for (const Directory& directory : directories_) files.push_back((directory.path / "tasks").string());
+    return files;
+}
+
+const Cgroup::Directory* Cgroup::directory(const std::string& controller) const {
+    for (const Directory& directory : directories_) {
+        if (mode_ == CgroupMode::v2 || directory.controller == controller) return &directory;
+    }
+    return nullptr;
+}
+
+Result<> Cgroup::set(const std::string& controller, const std::string& file, const std::string& value) const {
+    const Directory* const where = directory(controller);
+    if (where == nullptr) return make_error(ErrorCode::unavailable, "no " + controller + " cgroup for " + file);
+    return base::write_value_at(where->fd.get(), file, value).within("cgroup '" + where->path.string() + "'");
+}
+
+Result<> Cgroup::set_start_limits() const {
+    const bool v2 = mode_ == CgroupMode::v2;
+    if (limits_.memory) {
+        const std::string bytes = std::to_string(std::max(*limits_.memory, start_memory).count);
+        TRY_OK(set("memory", v2 ? "memory.max" : "memory.limit_in_bytes", bytes));
+        // Swap closed, or the limit would only slow the program down. Absent where the kernel has no swap accounting.
+        if (v2) {
+            (void)set("memory", "memory.swap.max", "0");
+        } else if (!set("memory", "memory.memsw.limit_in_bytes", bytes)) {
+            (void)set("memory", "memory.swappiness", "0");
+        }
+    }
+    if (limits_.pids) TRY_OK(set("pids", "pids.max", std::to_string(*limits_.pids + start_pids)));
+    return {};
+}
+
+Result<Enforced> Cgroup::set_and_read_back(const std::string& limit, const std::string& controller,
+                                           const std::string& file, const std::string& value) const {
+    TRY_OK(set(controller, file, value));
+    const Directory* const where = directory(controller);
+    TRY(std::string held, base::read_file_at(where->fd.get(), file, 4_KiB));
+    while (!held.empty() && held.back() == '\n') held.pop_back();
+    // The kernel rounds bytes down to pages; anything else must be there as written.
+    const std::uint64_t wanted = std::strtoull(value.c_str(), nullptr, 10);
+    const std::uint64_t got = std::strtoull(held.c_str(), nullptr, 10);
+    if (held != value && (got > wanted || wanted - got >= 65536)) {
+        return make_error(ErrorCode::unavailable,
+                          "the limit " + limit + " was set to " + value + " but the kernel holds " + held + " in " + file)
+            .at(Stage::cgroup);
+    }
+    return Enforced{.limit = limit,
+                    .value = held,
+                    .source = (mode_ == CgroupMode::v2 ? "cgroup2 " : "cgroup1 ") + file};
+}
+
+Result<std::vector<Enforced>> Cgroup::tighten() {
+    std::vector<Enforced> enforced;
+    const bool v2 = mode_ == CgroupMode::v2;
+    const auto hold = [&](const char* limit, const char* controller, const char* file, const std::string& value) {
+        auto held = set_and_read_back(limit, controller, file, value);
+        if (held) enforced.push_back(std::move(held).value());
+        return held.has_value() ? Result<>() : Result<>(std::move(held).error());
+    };
+    if (limits_.memory) {
+        const std::string bytes = std::to_string(limits_.memory->count);
+        TRY_OK(hold("memory", "memory", v2 ? "memory.max" : "memory.limit_in_bytes", bytes));
+        if (!v2) (void)set("memory", "memory.memsw.limit_in_bytes", bytes);
+    }
+    if (limits_.cpus) {
+        const std::string quota = quota_us(*limits_.cpus);
+        const std::string period = std::to_string(cpu_period_us);
+        if (v2) {
+            TRY_OK(hold("cpus", "cpu", "cpu.max", quota + " " + period));
+        } else {
+            TRY_OK(set("cpu", "cpu.cfs_period_us", period));
+            TRY_OK(hold("cpus", "cpu", "cpu.cfs_quota_us", quota));
+        }
+    }
+    // init itself is one of the processes.
+    if (limits_.pids) TRY_OK(hold("pids", "pids", "pids.max", std::to_string(*limits_.pids + 1)));
+    start_counting();
+    return enforced;
+}
+
+void Cgroup::start_counting() {
+    if (const Directory* const memory = directory("memory")) {
+        if (mode_ == CgroupMode::v1) {
+            peak_is_exact_ = base::write_value_at(memory->fd.get(), "memory.max_usage_in_bytes", "0").has_value();
+        } else {
+            // Since Linux 6.12 a write resets what this descriptor reads; before, memory.peak is read-only.
+            peak_.reset(::openat(memory->fd.get(), "memory.peak", O_RDWR | O_CLOEXEC));
+            peak_is_exact_ = peak_ && ::write(peak_.get(), "0", 1) == 1;
+            if (!peak_is_exact_) peak_.reset();
+        }
+    }
+    baseline_ = raw();
+}
+
+bool Cgroup::kill() const {
+    return mode_ == CgroupMode::v2 && !directories_.empty() &&
+           base::write_value_at(directories_.front().fd.get(), "cgroup.kill", "1").has_value();
+}
+
+Reading Cgroup::raw() const {
+    Reading reading;
+    const bool v2 = mode_ == CgroupMode::v2;
+    const std::string_view source = v2 ? "cgroup2" : "cgroup1";
+    if (const Directory* const cpu = directory("cpu")) {
+        const int fd = cpu->fd.get();
+        if (v2) {
+            reading.cpu_user_s = figure(scaled(read_keyed(fd, "cpu.stat", "user_usec"), 1e-6), source);
+            reading.cpu_system_s = figure(scaled(read_keyed(fd, "cpu.stat", "system_usec"), 1e-6), source);
+        }
+        reading.cpu_throttled_s = v2 ? figure(scaled(read_keyed(fd, "cpu.stat", "throttled_usec"), 1e-6), source)
+                                     : figure(scaled(read_keyed(fd, "cpu.stat", "throttled_time"), 1e-9), source);
+    }
+    if (const Directory* const cpuacct = v2 ? nullptr : directory("cpuacct")) {
+        reading.cpu_user_s = figure(scaled(read_number(cpuacct->fd.get(), "cpuacct.usage_user"), 1e-9), source);
+        reading.cpu_system_s = figure(scaled(read_number(cpuacct->fd.get(), "cpuacct.usage_sys"), 1e-9), source);
+    }
+    if (const Directory* const memory = directory("memory")) {
+        const int fd = memory->fd.get();
+        reading.memory_peak = figure(read_number(fd, v2 ? "memory.peak" : "memory.max_usage_in_bytes"), source);
+        reading.oom_kills = figure(read_keyed(fd, v2 ? "memory.events" : "memory.oom_control", "oom_kill"), source);
+    }
+    if (const Directory* const pids = directory("pids")) {
+        reading.pids_peak = figure(read_number(pids->fd.get(), "pids.peak"), source);
+    }
+    if (const Directory* const io = directory("blkio")) {
+        const int fd = io->fd.get();
+        reading.io_read = figure(v2 ? read_io_stat(fd, "rbytes") : read_blkio(fd, "Read"), source);
+        reading.io_write = figure(v2 ? read_io_stat(fd, "wbytes") : read_blkio(fd, "Write"), source);
+    }
+    return reading;
+}
+
+Reading Cgroup::read() const {
+    Reading reading = raw();
+    subtract(reading.cpu_user_s, baseline_.cpu_user_s);
+    subtract(reading.cpu_system_s, baseline_.cpu_system_s);
+    subtract(reading.cpu_throttled_s, baseline_.cpu_throttled_s);
+    subtract(reading.io_read, baseline_.io_read);
+    subtract(reading.io_write, baseline_.io_write);
+    if (peak_) {
+        std::string text(32, '\0');
+        const ssize_t got = ::pread(peak_.get(), text.data(), text.size(), 0);
+        if (got > 0) reading.memory_peak.value = std::strtoull(text.c_str(), nullptr, 10);
+    } else if (!peak_is_exact_ && reading.memory_peak.value && reading.memory_peak.value <= baseline_.memory_peak.value) {
+        // The runtime's own start was the peak; what the program took is at most that.
+        reading.memory_peak.source = "cgroup2_upper_bound";
+    }
+    // pids.peak cannot be reset: unless the program went above the runtime's start, its own peak is not known. init
+    // does not count.
+    if (reading.pids_peak.value) {
+        if (reading.pids_peak.value > baseline_.pids_peak.value) {
+            *reading.pids_peak.value -= 1;
+        } else {
+            reading.pids_peak.value.reset();
+        }
+    }
+    return reading;
+}
+
+Result<Reading> Cgroup::retire() && {
+    const Reading reading = read();
+    TRY_OK(remove());
+    return reading;
+}
+
+Result<> Cgroup::remove() {
+    Result<> outcome;
+    for (const Directory& directory : directories_) {
+        auto removed = remove_directory(directory.parent.get(), name_);
+        if (!removed && outcome) outcome = std::move(removed);
+    }
+    directories_.clear();
+    return outcome;
+}
+
+Result<> remove_stale(const std::vector<std::filesystem::path>& parents, const std::string& run_id) {
+    for (const std::filesystem::path& parent : parents) {
+        const auto fd = base::open_dir(parent);
+        if (!fd) continue;
+        TRY_OK(remove_directory(fd.value().get(), directory_name(run_id)));
+    }
+    return {};
+}
+
+}  // namespace coracle::cgroup

@@ -1,0 +1,69 @@
+// Implements the probe: who we are, which programs are there, and the parts that have files of their own.
+#include "host/facts.hpp"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/files.hpp"
+#include "host/cgroups.hpp"
+#include "host/subids.hpp"
+
+namespace coracle::host {
+
+namespace {
+
+constexpr Bytes most_proc_text = 1_MiB;
+
+std::string text_of(const std::filesystem::path& path) {
+    auto text = base::read_file(path, most_proc_text);
+    return text ? std::move(text).value() : std::string();
+}
+
+bool has_sys_admin(const std::string& status) {
+    constexpr unsigned cap_sys_admin = 21;
+    const std::size_t at = status.find("\nCapEff:\t");
+    if (at == std::string::npos) return false;
+    const std::uint64_t effective = std::strtoull(status.c_str() + at + 9, nullptr, 16);
+    return ((effective >> cap_sys_admin) & 1U) != 0;
+}
+
+}  // namespace
+
+std::optional<Program> find_program(const std::filesystem::path& root, const std::string& search_path,
+                                    const std::string& name) {
+    for (std::size_t from = 0; from <= search_path.size();) {
+        const std::size_t to = std::min(search_path.find(':', from), search_path.size());
+        const std::filesystem::path directory = search_path.substr(from, to - from);
+        const std::filesystem::path candidate = root / directory.relative_path() / name;
+        if (directory.is_absolute() && ::access(candidate.c_str(), X_OK) == 0) return Program{directory / name};
+        from = to + 1;
+    }
+    return std::nullopt;
+}
+
+HostFacts probe(const std::filesystem::path& root, const std::string& search_path) {
+    HostFacts facts;
+    facts.uid = ::geteuid();
+    facts.gid = ::getegid();
+    facts.privileged = facts.uid == 0 && has_sys_admin(text_of(root / "proc/self/status"));
+    facts.overlay = text_of(root / "proc/filesystems").find("\toverlay\n") != std::string::npos;
+    const CgroupFacts cgroups = read_cgroups(root, text_of(root / "proc/self/mountinfo"), text_of(root / "proc/self/cgroup"));
+    facts.cgroup_v1 = cgroups.v1;
+    facts.cgroup_v2 = cgroups.v2;
+    const std::string passwd = text_of(root / "etc/passwd");
+    facts.subuids = sub_ranges(text_of(root / "etc/subuid"), passwd, facts.uid);
+    facts.subgids = sub_ranges(text_of(root / "etc/subgid"), passwd, facts.uid);
+    facts.resolv_conf = text_of(root / "etc/resolv.conf");
+    // The runtimes often lie where an ordinary user's PATH does not lead.
+    facts.search_path = search_path + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    facts.newuidmap = find_program(root, facts.search_path, "newuidmap");
+    facts.runc = find_program(root, facts.search_path, "runc");
+    facts.crun = find_program(root, facts.search_path, "crun");
+    utsname names{};
+    if (::uname(&names) == 0) facts.machine = names.machine;
+    return facts;
+}
+
+}  // namespace coracle::host

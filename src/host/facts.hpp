@@ -1,0 +1,66 @@
+// What this machine is and has, as far as a plan depends on it. Facts only; nothing is decided here.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coracle::host {
+
+// One cgroup v1 hierarchy.
+struct CgroupV1 {
+    std::string controller;            // "memory"
+    std::filesystem::path mount;       // "/sys/fs/cgroup/memory"
+    std::filesystem::path own;         // the directory of this process's cgroup in it
+    bool writable = false;             // a directory could be made in `own`
+};
+
+// The cgroup v2 hierarchy.
+struct CgroupV2 {
+    std::filesystem::path mount;   // "/sys/fs/cgroup", or ".../unified" on a hybrid host
+    std::filesystem::path own;     // the directory of this process's cgroup
+    // The nearest directory from `own` upwards in which runs may be given cgroups of their own: writable (directory,
+    // cgroup.procs and cgroup.subtree_control) and either the root or without processes. Absent: there is none.
+    std::optional<std::filesystem::path> parent;
+    std::vector<std::string> controllers;  // that `parent` can hand to its children
+};
+
+// A line of /etc/subuid or /etc/subgid for this user.
+struct SubRange {
+    std::uint32_t start = 0;
+    std::uint32_t count = 0;
+};
+
+struct Program {
+    std::filesystem::path path;
+};
+
+struct HostFacts {
+    uid_t uid = 0;
+    gid_t gid = 0;
+    bool privileged = false;  // uid 0 with CAP_SYS_ADMIN: mounts and namespaces without a user namespace
+    std::vector<CgroupV1> cgroup_v1;
+    std::optional<CgroupV2> cgroup_v2;
+    bool overlay = false;  // in /proc/filesystems now; may also be loadable, which only mount(2) can tell
+    std::vector<SubRange> subuids;
+    std::vector<SubRange> subgids;
+    std::optional<Program> newuidmap;
+    std::optional<Program> runc;
+    std::optional<Program> crun;
+    std::string resolv_conf;  // of the host; empty where it has none
+    std::string search_path;  // the PATH in which programs were looked for
+    std::string machine;      // uname -m: "x86_64"
+};
+
+// Reads the facts below `root`, "/" except in tests; `search_path` is a PATH. Unreadable parts count as absent.
+HostFacts probe(const std::filesystem::path& root, const std::string& search_path);
+
+// The first executable `name` in `search_path`.
+std::optional<Program> find_program(const std::filesystem::path& root, const std::string& search_path,
+                                    const std::string& name);
+
+}  // namespace coracle::host

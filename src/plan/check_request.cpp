@@ -1,0 +1,89 @@
+// Refuses requests that contradict themselves or ask for what is not built yet, naming the flag and the fix.
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "plan/concerns.hpp"
+
+namespace coracle::plan {
+
+namespace {
+
+Error invalid(std::string message, std::string hint = {}) {
+    return make_error(ErrorCode::invalid_request, std::move(message), std::move(hint));
+}
+
+// An absolute path without "..", so that it means the same everywhere.
+Result<> check_guest_path(std::string_view flag, const std::string& path) {
+    const std::filesystem::path parsed = path;
+    const bool climbs = std::find(parsed.begin(), parsed.end(), "..") != parsed.end();
+    if (parsed.is_absolute() && !climbs && path.find('\0') == std::string::npos && path.size() < 4096) return {};
+    return invalid(std::string(flag) + " '" + path + "': the path in the sandbox must be absolute and without '..'",
+                   "write it like /data");
+}
+
+Result<> check_mount_path(std::string_view flag, const std::string& path) {
+    TRY_OK(check_guest_path(flag, path));
+    const std::string normal = std::filesystem::path(path).lexically_normal().string();
+    for (const std::string_view reserved : {"/", "/proc", "/sys", "/dev", "/.coracle-init", "/coracle"}) {
+        if (normal == reserved || (reserved.size() > 1 && normal.starts_with(std::string(reserved) + "/") &&
+                                   reserved != "/dev")) {
+            return invalid(std::string(flag) + " '" + path + "': coracle keeps this place for itself",
+                           "choose another path in the sandbox");
+        }
+    }
+    return {};
+}
+
+Result<> check_env(const std::vector<EnvVar>& env) {
+    for (const EnvVar& variable : env) {
+        if (variable.name.empty() || variable.name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
+            return invalid("--env '" + variable.name + "': not a variable name", "write it like NAME=value");
+        }
+    }
+    return {};
+}
+
+Result<> check_network(NetworkMode mode) {
+    if (mode == NetworkMode::none || mode == NetworkMode::host) return {};
+    const std::string word = mode == NetworkMode::bridge ? "bridge" : "egress";
+    return make_error(ErrorCode::unsupported, "--network " + word + " is not built yet",
+                      "use --network none (the default) or --network host");
+}
+
+Result<> check_floors(const LimitRequest& limits) {
+    constexpr Bytes least_memory = 4_MiB;
+    constexpr Cpus least_cpus{10};
+    if (limits.memory && *limits.memory < least_memory) {
+        return invalid("--memory " + to_string(*limits.memory) + ": no program starts in less than " +
+                           to_string(least_memory),
+                       "ask for at least " + to_string(least_memory));
+    }
+    if (limits.cpus && *limits.cpus < least_cpus) {
+        return invalid("--cpus " + to_string(*limits.cpus) + ": the kernel's least share is 0.01", "ask for 0.01 or more");
+    }
+    if (limits.pids && *limits.pids == 0) return invalid("--pids 0: the program itself is one", "ask for 1 or more");
+    return {};
+}
+
+Result<> check_require(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+        if (name == "memory" || name == "cpus" || name == "pids" || name == "all") continue;
+        return invalid("--require '" + name + "': not a limit", "name memory, cpus, pids or all");
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<> check_request(const Request& request) {
+    TRY_OK(check_network(request.network));
+    TRY_OK(check_floors(request.limits));
+    TRY_OK(check_require(request.require));
+    TRY_OK(check_env(request.env));
+    if (request.workdir) TRY_OK(check_guest_path("--workdir", *request.workdir));
+    for (const Volume& volume : request.volumes) TRY_OK(check_mount_path("--volume", volume.guest));
+    for (const Tmpfs& tmpfs : request.tmpfs) TRY_OK(check_mount_path("--tmpfs", tmpfs.guest));
+    return {};
+}
+
+}  // namespace coracle::plan

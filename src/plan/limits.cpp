@@ -1,0 +1,152 @@
+// Decides what enforces each limit on this host, or why it cannot be enforced here.
+#include <algorithm>
+#include <set>
+
+#include "base/try.hpp"
+#include "plan/concerns.hpp"
+
+namespace coracle::plan {
+
+namespace {
+
+// Where a run's cgroup could be made and which controllers it would have.
+struct CgroupChance {
+    CgroupMode mode = CgroupMode::none;
+    std::vector<Cgroup::Parent> parents;
+    std::set<std::string> controllers;
+    std::string why_not;  // for the limits whose controller is missing
+};
+
+std::string whose(const host::HostFacts& host) { return "uid " + std::to_string(host.uid); }
+
+CgroupChance v2_chance(const host::CgroupV2& v2) {
+    return {.mode = CgroupMode::v2,
+            .parents = {{.controller = {}, .path = *v2.parent}},
+            .controllers = {v2.controllers.begin(), v2.controllers.end()},
+            .why_not = "the controller is not delegated to '" + v2.parent->string() + "'"};
+}
+
+CgroupChance v1_chance(const host::HostFacts& host) {
+    CgroupChance chance{.mode = CgroupMode::none,
+                        .parents = {},
+                        .controllers = {},
+                        .why_not = "its cgroup v1 hierarchy is missing or not writable for " + whose(host)};
+    for (const host::CgroupV1& v1 : host.cgroup_v1) {
+        // freezer and cpuset hold nothing that a run needs; a hierarchy that is not joined costs nothing.
+        if (!v1.writable || v1.controller == "freezer" || v1.controller == "cpuset") continue;
+        chance.mode = CgroupMode::v1;
+        chance.parents.push_back({.controller = v1.controller, .path = v1.own});
+        chance.controllers.insert(v1.controller);
+    }
+    return chance;
+}
+
+CgroupChance best_chance(const host::HostFacts& host) {
+    if (host.cgroup_v2 && host.cgroup_v2->parent && !host.cgroup_v2->controllers.empty()) {
+        return v2_chance(*host.cgroup_v2);
+    }
+    CgroupChance chance = v1_chance(host);
+    if (chance.mode == CgroupMode::none) chance.why_not = "no cgroup of this host is writable for " + whose(host);
+    return chance;
+}
+
+bool is_required(const Request& request, const std::string& name) {
+    const auto& names = request.require;
+    return std::any_of(names.begin(), names.end(), [&](const std::string& word) { return word == name || word == "all"; });
+}
+
+// One limit that a cgroup controller would enforce.
+struct Wanted {
+    std::string name;       // "memory"
+    std::string flag;       // "--memory 64m"
+    std::string value;      // "64m"
+    bool strict = false;    // asked for or required, and not best effort
+};
+
+Result<> fall_back(const Wanted& wanted, const std::string& mechanism, const std::string& why, ExecutionPlan& plan) {
+    if (wanted.strict) {
+        return make_error(ErrorCode::unsupported, wanted.flag + " cannot be enforced here: " + why,
+                          "delegate a cgroup to this user (systemd: a service or 'systemd-run --user' with Delegate=yes), "
+                          "run as root, or accept weaker limits with --best-effort");
+    }
+    plan.degraded.push_back({.limit = wanted.name, .wanted = wanted.value, .mechanism = mechanism, .reason = why});
+    return {};
+}
+
+Limits merged(const LimitRequest& asked) {
+    Limits limits;
+    limits.memory = asked.memory.value_or(limits.memory);
+    limits.cpus = asked.cpus.value_or(limits.cpus);
+    limits.pids = asked.pids.value_or(limits.pids);
+    limits.wall_time = asked.wall_time.value_or(limits.wall_time);
+    limits.grace = asked.grace.value_or(limits.grace);
+    limits.output = asked.output.value_or(limits.output);
+    limits.open_files = asked.open_files.value_or(limits.open_files);
+    limits.file_size = asked.file_size;
+    return limits;
+}
+
+template <class Asked>
+Wanted wanted(const Request& request, const char* name, const Asked& asked, const std::string& value) {
+    return {.name = name,
+            .flag = std::string(asked ? "--" : "--require ") + name + (asked ? " " + value : ""),
+            .value = value,
+            .strict = (asked || is_required(request, name)) && !request.best_effort};
+}
+
+void plan_rlimits(ExecutionPlan& plan) {
+    const Limits& limits = plan.limits;
+    auto& rlimits = plan.process.rlimits;
+    rlimits.push_back({.type = "RLIMIT_NOFILE", .soft = limits.open_files, .hard = limits.open_files});
+    // One byte, not zero: a core_pattern that is a pipe ignores 0 but honours 1 (core(5), do_coredump()).
+    rlimits.push_back({.type = "RLIMIT_CORE", .soft = 1, .hard = 1});
+    if (limits.file_size) {
+        rlimits.push_back({.type = "RLIMIT_FSIZE", .soft = limits.file_size->count, .hard = limits.file_size->count});
+    }
+}
+
+// Without a pids controller: RLIMIT_NPROC, counted in a user namespace of the run's own (Linux 5.14).
+Result<> plan_pids_by_rlimit(const std::string& why, ExecutionPlan& plan) {
+    const std::string value = std::to_string(plan.limits.pids);
+    plan.namespaces.nested_user = true;
+    const std::uint64_t with_init = plan.limits.pids + 1;
+    plan.process.rlimits.push_back({.type = "RLIMIT_NPROC", .soft = with_init, .hard = with_init});
+    plan.degraded.push_back({.limit = "pids", .wanted = value, .mechanism = "rlimit_nproc", .reason = why});
+    return {};
+}
+
+}  // namespace
+
+Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
+    const Request& request = input.request;
+    plan.limits = merged(request.limits);
+    plan_rlimits(plan);
+
+    const CgroupChance chance = best_chance(input.host);
+    plan.cgroup.mode = chance.mode;
+    plan.cgroup.parents = chance.parents;
+    plan.namespaces.cgroup = chance.mode == CgroupMode::v2;
+
+    if (chance.controllers.contains("memory")) {
+        plan.cgroup.memory = plan.limits.memory;
+    } else {
+        TRY_OK(fall_back(wanted(request, "memory", request.limits.memory, to_string(plan.limits.memory)), "none",
+                         chance.why_not, plan));
+    }
+    if (chance.controllers.contains("cpu")) {
+        plan.cgroup.cpus = plan.limits.cpus;
+    } else {
+        TRY_OK(fall_back(wanted(request, "cpus", request.limits.cpus, to_string(plan.limits.cpus)), "none",
+                         chance.why_not, plan));
+    }
+    if (chance.controllers.contains("pids")) {
+        plan.cgroup.pids = plan.limits.pids;
+        return {};
+    }
+    // Only a user namespace makes RLIMIT_NPROC hold: uid 0 of the host is never counted.
+    if (plan.id_mapping != IdMapping::none) return plan_pids_by_rlimit(chance.why_not, plan);
+    return fall_back(wanted(request, "pids", request.limits.pids, std::to_string(plan.limits.pids)), "none",
+                     chance.why_not, plan);
+}
+
+}  // namespace coracle::plan

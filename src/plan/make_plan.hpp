@@ -1,0 +1,43 @@
+// Makes the plan of a run out of what was asked for, the image and the host. Pure: the same input, the same plan.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coracle/error.hpp"
+#include "coracle/request.hpp"
+#include "host/facts.hpp"
+#include "oci/image_config.hpp"
+#include "plan/plan.hpp"
+
+namespace coracle::plan {
+
+struct ImageFacts {
+    oci::ImageConfig config;
+    std::string passwd;  // of the image; empty where it has none
+    std::string group;
+};
+
+// What plans need to know of a volume's host side, in the order of Request::volumes.
+struct VolumeFacts {
+    bool directory = true;
+    std::vector<std::string> locked_options;  // "nosuid", "nodev", "noexec" of the mount it lies on
+};
+
+struct PlanInput {
+    const Request& request;
+    const ImageFacts& image;
+    const host::HostFacts& host;
+    std::vector<VolumeFacts> volumes;
+};
+
+// Errors: invalid_request (the request contradicts itself), not_found (user, runtime), unsupported (this host cannot).
+Result<ExecutionPlan> make_plan(const PlanInput& input);
+
+// The parts that others ask before there is a plan.
+IdMapping choose_id_mapping(const host::HostFacts& host);
+base::IdMaps make_id_maps(const host::HostFacts& host, IdMapping mapping);
+Ownership ownership_of(IdMapping mapping);
+
+}  // namespace coracle::plan

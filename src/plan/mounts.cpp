@@ -1,0 +1,99 @@
+// Decides what is mounted where, and what of /proc and /sys is hidden or read-only.
+#include <algorithm>
+
+#include "base/try.hpp"
+#include "plan/concerns.hpp"
+
+namespace coracle::plan {
+
+namespace {
+
+std::string size_option(Bytes size) { return "size=" + std::to_string(size.count); }
+
+Mount tmpfs_mount(const std::string& destination, Bytes size, bool executable) {
+    Mount mount{.destination = destination, .type = "tmpfs", .source = "tmpfs", .options = {"nosuid", "nodev"}, .onto_file = false};
+    if (!executable) mount.options.emplace_back("noexec");
+    mount.options.emplace_back("mode=1777");
+    mount.options.push_back(size_option(size));
+    return mount;
+}
+
+Bytes half(Bytes size) { return Bytes{size.count / 2}; }
+
+std::vector<Mount> system_mounts(const ExecutionPlan& plan) {
+    std::vector<Mount> mounts{
+        {"/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}, false},
+        {"/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}, false},
+        {"/dev/pts", "devpts", "devpts", {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"}, false},
+        {"/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777", size_option(half(plan.limits.memory))}, false},
+        {"/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}, false}};
+    // gid 5 is the tty group; a single-id user namespace cannot express it.
+    if (plan.id_mapping != IdMapping::single) mounts[2].options.emplace_back("gid=5");
+    // sysfs may only be mounted by the owner of the network namespace.
+    if (plan.namespaces.network || plan.id_mapping == IdMapping::none) {
+        mounts.push_back({"/sys", "sysfs", "sysfs", {"nosuid", "noexec", "nodev", "ro"}, false});
+    }
+    return mounts;
+}
+
+Mount volume_mount(const Volume& volume, const VolumeFacts& facts) {
+    // Recursively: what is mounted below the host's directory is part of it, and a user namespace may not split it off.
+    // "rro" makes that read-only as well, "ro" would leave it writable.
+    Mount mount{.destination = volume.guest, .type = "bind", .source = volume.host, .options = {"rbind"}, .onto_file = !facts.directory};
+    mount.options.emplace_back(volume.read_only ? "rro" : "rw");
+    mount.options.emplace_back("nosuid");
+    mount.options.emplace_back("nodev");
+    for (const std::string& option : facts.locked_options) {
+        const auto& known = mount.options;
+        if (std::find(known.begin(), known.end(), option) == known.end()) mount.options.push_back(option);
+    }
+    return mount;
+}
+
+bool has_mount(const std::vector<Mount>& mounts, const std::string& destination) {
+    return std::any_of(mounts.begin(), mounts.end(),
+                       [&](const Mount& mount) { return mount.destination == destination; });
+}
+
+Result<> add_once(std::vector<Mount>& mounts, Mount mount) {
+    mount.destination = std::filesystem::path(mount.destination).lexically_normal().string();
+    if (mount.destination.size() > 1 && mount.destination.ends_with('/')) mount.destination.pop_back();
+    if (has_mount(mounts, mount.destination)) {
+        return make_error(ErrorCode::invalid_request, "two mounts on '" + mount.destination + "'",
+                          "give each volume and tmpfs a place of its own");
+    }
+    mounts.push_back(std::move(mount));
+    return {};
+}
+
+}  // namespace
+
+Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan) {
+    const Request& request = input.request;
+    std::vector<Mount> wanted;
+    for (const Tmpfs& tmpfs : request.tmpfs) {
+        TRY_OK(add_once(wanted, tmpfs_mount(tmpfs.guest, tmpfs.size, tmpfs.executable)));
+    }
+    for (std::size_t i = 0; i < request.volumes.size(); ++i) {
+        const VolumeFacts facts = i < input.volumes.size() ? input.volumes[i] : VolumeFacts{};
+        TRY_OK(add_once(wanted, volume_mount(request.volumes[i], facts)));
+    }
+    if (!has_mount(wanted, "/tmp")) wanted.push_back(tmpfs_mount("/tmp", 64_MiB, true));
+    if (!has_mount(wanted, workspace)) wanted.push_back(tmpfs_mount(workspace, half(plan.limits.memory), true));
+    // Outer before inner, or the outer would cover the inner.
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [](const Mount& a, const Mount& b) { return a.destination < b.destination; });
+
+    plan.mounts = system_mounts(plan);
+    for (const Mount& mount : wanted) std::erase_if(plan.mounts, [&](const Mount& known) { return known.destination == mount.destination; });
+    plan.mounts.insert(plan.mounts.end(), wanted.begin(), wanted.end());
+
+    // The files through which /proc and /sys tell of, or act on, the whole machine.
+    plan.masked_paths = {"/proc/acpi",       "/proc/asound",      "/proc/kcore", "/proc/keys",
+                         "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",  "/proc/timer_list",
+                         "/proc/timer_stats",   "/sys/devices/virtual/powercap", "/sys/firmware"};
+    plan.readonly_paths = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
+    return {};
+}
+
+}  // namespace coracle::plan

@@ -1,0 +1,53 @@
+// Decides how the root file system is put together and which directories and files must be in it.
+#include "plan/concerns.hpp"
+
+namespace coracle::plan {
+
+namespace {
+
+std::string relative(const std::string& path) { return std::filesystem::path(path).relative_path().string(); }
+
+bool has_user(std::string_view passwd, const ResolvedUser& user) { return !passwd.empty() && !user.name.empty(); }
+
+std::string home_of(const ExecutionPlan& plan) {
+    for (const std::string& line : plan.process.env) {
+        if (line.starts_with("HOME=")) return line.substr(5);
+    }
+    return "/";
+}
+
+// Names for the addresses and the user that every program expects to be able to look up.
+std::vector<GeneratedFile> generated_files(const PlanInput& input, const ResolvedUser& user, const ExecutionPlan& plan) {
+    std::vector<GeneratedFile> files{
+        {"etc/hostname", plan.hostname + "\n", 0644},
+        {"etc/hosts", "127.0.0.1 localhost " + plan.hostname + "\n::1 localhost\n", 0644}};
+    // A namespace with only lo can resolve nothing; the host's network comes with the host's resolver.
+    files.push_back({"etc/resolv.conf", plan.namespaces.network ? "" : input.host.resolv_conf, 0644});
+    if (!has_user(input.image.passwd, user)) {
+        files.push_back({"etc/passwd", passwd_with(input.image.passwd, user, home_of(plan)), 0644});
+        files.push_back({"etc/group", group_with(input.image.group, user.identity.gid), 0644});
+    }
+    if (plan.script) files.push_back({relative(script_path), *plan.script, 0755});
+    return files;
+}
+
+}  // namespace
+
+void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan) {
+    Rootfs& rootfs = plan.rootfs;
+    rootfs.kind = RootfsKind::overlay;
+    rootfs.read_only = !input.request.writable_root;
+    rootfs.upper_size = Bytes{plan.limits.memory.count / 2};
+    rootfs.user_xattr = plan.id_mapping != IdMapping::none;
+    rootfs.generated = generated_files(input, user, plan);
+    rootfs.mount_points = {"proc", "sys", "dev"};
+    for (const Mount& mount : plan.mounts) {
+        // /dev/pts and the like are made by the runtime in its own /dev.
+        if (mount.destination.starts_with("/dev/")) continue;
+        (mount.onto_file ? rootfs.file_mount_points : rootfs.mount_points).push_back(relative(mount.destination));
+    }
+    // The image's own WORKDIR is made where it is missing, as Docker does; the caller's must exist.
+    if (!input.request.workdir) rootfs.mount_points.push_back(relative(plan.process.cwd));
+}
+
+}  // namespace coracle::plan

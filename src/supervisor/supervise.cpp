@@ -1,0 +1,199 @@
+// Implements the poll loop over init, keeper, output streams and the caller's signals.
+#include "supervisor/supervise.hpp"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+namespace coracle::supervisor {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// After KILL the kernel needs no time worth speaking of, unless a process is in uninterruptible sleep.
+constexpr auto kill_patience = std::chrono::milliseconds(2000);
+// With every process of the container dead, an open write end can only be in somebody else's hands.
+constexpr auto drain_patience = std::chrono::milliseconds(500);
+
+constexpr Bytes most_message = 1_MiB;
+
+class Supervision {
+public:
+    Supervision(runtime::Container& container, const Watch& watch)
+        : container_(container), watch_(watch), deadline_(Clock::now() + watch.wall_time) {}
+
+    Ending run() {
+        while (!is_over()) step();
+        ending_.over = Clock::now();
+        drain();
+        ending_.drained = Clock::now();
+        return std::move(ending_);
+    }
+
+private:
+    // Each phase has one deadline; what passing it means is in on_deadline().
+    enum class Phase { running, grace, killed };
+
+    enum Slot : std::size_t { keeper, init, out, err, signals, slots };
+
+    bool is_over() const { return container_gone_ || ending_.stuck; }
+
+    void step() {
+        std::array<pollfd, slots> waits{};
+        waits[keeper] = {keeper_open_ ? container_.keeper().fd() : -1, POLLIN, 0};
+        waits[init] = {init_open_ ? container_.init().fd() : -1, POLLIN, 0};
+        waits[out] = {watch_.out != nullptr ? watch_.out->fd() : -1, POLLIN, 0};
+        waits[err] = {watch_.err != nullptr ? watch_.err->fd() : -1, POLLIN, 0};
+        waits[signals] = {signals_open_ ? watch_.signal_fd : -1, POLLIN, 0};
+        const int ready = ::poll(waits.data(), waits.size(), milliseconds_left());
+        if (Clock::now() >= deadline_) on_deadline();
+        if (ready <= 0) return;
+        if (waits[out].revents != 0) watch_.out->read_some();
+        if (waits[err].revents != 0) watch_.err->read_some();
+        if (waits[init].revents != 0) on_init();
+        if (waits[keeper].revents != 0) on_keeper();
+        if (waits[signals].revents != 0) on_signal();
+    }
+
+    // Rounded up: a poll that returns a moment too early would spin until the deadline.
+    int milliseconds_left() const {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+        constexpr std::int64_t most = 3'600'000;
+        return static_cast<int>(std::clamp<std::int64_t>(left, 0, most));
+    }
+
+    void on_deadline() {
+        switch (phase_) {
+            case Phase::running:
+                ending_.conclude(Reason::wall_timeout, "ended after " + to_string(watch_.wall_time) + " (--timeout)");
+                terminate();
+                break;
+            case Phase::grace: kill(); break;
+            case Phase::killed: ending_.stuck = true; break;
+        }
+    }
+
+    void terminate() {
+        container_.signal(SIGTERM);
+        phase_ = Phase::grace;
+        deadline_ = Clock::now() + watch_.grace;
+    }
+
+    void kill() {
+        if (watch_.kill_cgroup) watch_.kill_cgroup();
+        container_.kill();
+        if (phase_ == Phase::killed) return;
+        phase_ = Phase::killed;
+        deadline_ = Clock::now() + kill_patience;
+    }
+
+    void on_init() {
+        const auto message = container_.init().receive(most_message);
+        if (!message || !message.value()) {
+            init_open_ = false;  // how it ended is the keeper's to say
+            return;
+        }
+        const std::string& bytes = message.value()->bytes;
+        if (auto started = init::unpack_started(bytes)) ending_.started = std::move(started);
+        if ((ending_.failed = init::unpack_failed(bytes))) {
+            ending_.conclude(Reason::exec_failed);
+            kill();
+        }
+        if (const auto exited = init::unpack_exited(bytes)) on_exited(*exited);
+    }
+
+    void on_exited(const init::Exited& exited) {
+        ending_.exited = exited;
+        if (WIFEXITED(exited.wait_status)) {
+            ending_.conclude(Reason::exited);
+        } else if (interrupted_ != 0 && WTERMSIG(exited.wait_status) == interrupted_) {
+            ending_.conclude(Reason::cancelled, "ended by the caller's signal");
+        } else {
+            ending_.conclude(Reason::signaled);
+        }
+        kill();  // what it left behind
+    }
+
+    void on_keeper() {
+        const auto message = container_.keeper().receive(most_message);
+        if (!message || !message.value()) {
+            ending_.conclude(Reason::internal, "the sandbox's keeper was killed from outside");
+            container_gone_ = true;
+            keeper_open_ = false;
+            return;
+        }
+        ending_.container_exit = runtime::unpack_keeper_exited(message.value()->bytes);
+        if (!ending_.container_exit) return;
+        container_gone_ = true;
+        // init writes its last message before it ends.
+        while (init_open_ && readable(container_.init().fd())) on_init();
+        const int status = ending_.container_exit->wait_status;
+        ending_.conclude(WIFSIGNALED(status) ? Reason::signaled : Reason::internal, "the sandbox's init ended");
+    }
+
+    static bool readable(int fd) {
+        pollfd wait{fd, POLLIN, 0};
+        return ::poll(&wait, 1, 0) > 0;
+    }
+
+    // Interrupts are the program's to answer; a second one, or TERM, ends it in any case.
+    void on_signal() {
+        unsigned char number = 0;
+        if (::read(watch_.signal_fd, &number, 1) != 1) {
+            signals_open_ = errno == EAGAIN || errno == EINTR;
+            return;
+        }
+        const bool ending_signal = number == SIGINT || number == SIGHUP || number == SIGQUIT || number == SIGTERM;
+        if (!ending_signal) {
+            container_.signal(number);
+            return;
+        }
+        if (interrupted_ != 0) {
+            ending_.conclude(Reason::cancelled, "killed at the caller's second signal");
+            kill();
+            return;
+        }
+        interrupted_ = number;
+        if (number == SIGTERM) {
+            ending_.conclude(Reason::cancelled, "ended by the caller's signal");
+            terminate();
+        } else {
+            container_.signal(number);
+        }
+    }
+
+    void drain() {
+        const auto until = Clock::now() + drain_patience;
+        for (Capture* stream : {watch_.out, watch_.err}) {
+            while (stream != nullptr && stream->fd() >= 0 && Clock::now() < until) {
+                pollfd wait{stream->fd(), POLLIN, 0};
+                const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+                if (::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left))) > 0) stream->read_some();
+            }
+            if (stream != nullptr) stream->close();
+        }
+    }
+
+    runtime::Container& container_;
+    const Watch& watch_;
+    Clock::time_point deadline_;
+    Phase phase_ = Phase::running;
+    Ending ending_;
+    bool container_gone_ = false;
+    bool keeper_open_ = true;
+    bool init_open_ = true;
+    bool signals_open_ = true;
+    int interrupted_ = 0;
+};
+
+}  // namespace
+
+Ending supervise(runtime::Container& container, const Watch& watch) { return Supervision(container, watch).run(); }
+
+}  // namespace coracle::supervisor

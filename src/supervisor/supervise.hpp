@@ -1,0 +1,49 @@
+// Watches one started container to its end: output, exit, deadlines, the caller's signals. One poll loop.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "coracle/result.hpp"
+#include "init/protocol.hpp"
+#include "runtime/container.hpp"
+#include "supervisor/capture.hpp"
+
+namespace coracle::supervisor {
+
+struct Watch {
+    Duration wall_time{};
+    Duration grace{};       // between TERM and KILL
+    int signal_fd = -1;     // bytes that are signal numbers, from the caller; -1: none
+    Capture* out = nullptr; // absent in pass-through mode
+    Capture* err = nullptr;
+    // Kills at once everything in the run's cgroup where that is possible; the container's init is killed in any case.
+    std::function<void()> kill_cgroup;
+};
+
+// How the run ended. The first cause stays: what happens later only adds evidence.
+struct Ending {
+    std::optional<Reason> reason;  // absent until concluded
+    std::optional<init::Started> started;
+    std::optional<init::Failed> failed;
+    std::optional<init::Exited> exited;                   // the program's end as init saw it
+    std::optional<runtime::KeeperExited> container_exit;  // init's own end as the keeper saw it
+    bool stuck = false;                                   // something did not die in time
+    std::string message;
+    std::chrono::steady_clock::time_point over;           // when nothing of the program ran any more
+    std::chrono::steady_clock::time_point drained;
+
+    void conclude(Reason cause, std::string words = {}) {
+        if (reason) return;
+        reason = cause;
+        message = std::move(words);
+    }
+};
+
+// Returns when the container is gone and its output is drained, at the latest grace + 2 s after the wall time.
+Ending supervise(runtime::Container& container, const Watch& watch);
+
+}  // namespace coracle::supervisor
