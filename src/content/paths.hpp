@@ -36,9 +36,7 @@ inline std::string scratch_lock(std::string_view name) { return scratch(name) + 
 
 // sha256 and sha512 differ in the number of digits, so that the algorithm need not stand in the path: overlayfs takes
 // only one page of layer paths through mount(2).
-inline std::string layer_group(const oci::DiffId& diff_id) {
-    return layers + "/" + std::string(diff_id.digest.hex());
-}
+inline std::string layer_group(const oci::DiffId& diff_id) { return layers + "/" + std::string(diff_id.digest.hex()); }
 inline std::string layer(const oci::DiffId& diff_id, std::string_view ownership) {
     return layer_group(diff_id) + "/" + std::string(ownership);
 }

@@ -37,8 +37,9 @@ Result<> make_store(const std::filesystem::path& root) {
 }
 
 Error in_store(Error error, const std::filesystem::path& root) {
-    return std::move(error).within("store '" + root.string() + "'").with_hint(
-        "name a directory that you may write with --store");
+    return std::move(error)
+        .within("store '" + root.string() + "'")
+        .with_hint("name a directory that you may write with --store");
 }
 
 std::string name_of(const oci::Digest& digest) { return "blob " + digest.short_hex(); }

@@ -1,9 +1,8 @@
 // Implements the one pass: file -> digest -> decompress -> bound -> diff_id -> tar -> tree.
 #include "layer/apply.hpp"
 
-#include <algorithm>
-
 #include "base/try.hpp"
+#include "layer/bounded_source.hpp"
 #include "layer/decoder.hpp"
 
 namespace coracle::layer {
@@ -14,29 +13,6 @@ Error exceeded(std::string_view what, const std::string& limit) {
     return make_error(ErrorCode::corrupt, std::string(what) + " exceed the limit of " + limit,
                       "the layer looks like a decompression bomb");
 }
-
-std::uint64_t longest_stream(const LayerBlob& blob, const Limits& limits) {
-    const std::uint64_t by_ratio = blob.size > limits.stream.count / limits.expansion ? limits.stream.count
-                                                                                      : blob.size * limits.expansion;
-    return std::min(limits.stream.count, std::max(by_ratio, limits.expansion_free.count));
-}
-
-class BoundedSource final : public ByteSource {
-public:
-    BoundedSource(ByteSource& inner, std::uint64_t bound) : inner_(inner), bound_(bound) {}
-
-    Result<std::size_t> read(std::span<char> buffer) override {
-        TRY(const std::size_t got, inner_.read(buffer));
-        count_ += got;
-        if (count_ > bound_) return exceeded("the unpacked bytes", to_string(Bytes{bound_}));
-        return got;
-    }
-
-private:
-    ByteSource& inner_;
-    std::uint64_t bound_;
-    std::uint64_t count_ = 0;
-};
 
 // Counts what the entries ask for before anything is made for them.
 class Budget {
@@ -82,7 +58,7 @@ Result<> apply(const LayerBlob& blob, TreeWriter& tree, const Limits& limits) {
     TRY(content::Hasher blob_hasher, content::Hasher::create(blob.digest.algorithm()));
     HashingSource compressed(file, std::move(blob_hasher));
     TRY(const Decoder decoder, make_decoder(compressed));
-    BoundedSource bounded(*decoder.source, longest_stream(blob, limits));
+    BoundedSource bounded(*decoder.source, longest_stream(blob.size, limits));
     TRY(content::Hasher tar_hasher, content::Hasher::create(blob.diff_id.digest.algorithm()));
     HashingSource tar(bounded, std::move(tar_hasher));
 

@@ -107,9 +107,9 @@ Result<> PendingDirectories::apply(int root_fd, const Attributes& attributes) &&
     // Backwards: a path comes before those below it, and a directory's mode may lock its children away.
     for (auto at = pending_.rbegin(); at != pending_.rend(); ++at) {
         const auto& [path, pending] = *at;
-        const base::UniqueFd dir = base::open_resolved(root_fd, path.empty() ? "." : path.c_str(),
-                                                       O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
-                                                       RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+        const base::UniqueFd dir =
+            base::open_resolved(root_fd, path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
+                                RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
         if (!dir) continue;  // removed or replaced since
         struct stat status {};
         if (::fstat(dir.get(), &status) != 0) return failed("stat", pending.entry);

@@ -15,8 +15,9 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view gzip_magic = "\x1f\x8b"sv;
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd"sv;
-constexpr std::string_view xz_magic = "\xfd"
-                                      "7zXZ\0"sv;
+constexpr std::string_view xz_magic =
+    "\xfd"
+    "7zXZ\0"sv;
 
 struct Unsupported {
     std::string_view magic;
@@ -27,7 +28,8 @@ constexpr std::array unsupported{Unsupported{"BZh"sv, "bzip2"}, Unsupported{"\x1
 
 // zstd may begin with a skippable frame (RFC 8878, 3.1.2): 0x184D2A50 to 0x184D2A5F, little-endian.
 bool is_skippable_frame(std::string_view head) {
-    return head.size() >= 4 && (static_cast<unsigned char>(head[0]) & 0xf0U) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv;
+    return head.size() >= 4 && (static_cast<unsigned char>(head[0]) & 0xf0U) == 0x50 &&
+           head.substr(1, 3) == "\x2a\x4d\x18"sv;
 }
 
 class PlainSource final : public ByteSource {

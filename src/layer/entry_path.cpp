@@ -46,7 +46,8 @@ Result<EntryPath> as_whiteout(std::string_view path, EntryPath entry) {
     } else {
         entry.role = Role::whiteout;
         entry.name.erase(0, whiteout_prefix.size());
-        if (entry.name.empty() || entry.name == "." || entry.name == "..") return refused(path, "a whiteout of nothing");
+        if (entry.name.empty() || entry.name == "." || entry.name == "..")
+            return refused(path, "a whiteout of nothing");
     }
     return entry;
 }

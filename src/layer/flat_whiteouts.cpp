@@ -16,7 +16,8 @@ namespace coracle::layer {
 namespace {
 
 // Own entries are known by the inode of their directory and their name, since a directory can have several paths (links
-// in the image). A number that is freed and used again belongs to a new directory of the same layer: the set stays true.
+// in the image). A number that is freed and used again belongs to a new directory of the same layer: the set stays
+// true.
 class FlatWhiteouts final : public Whiteouts {
 public:
     void begin_layer() override { own_.clear(); }

@@ -25,7 +25,8 @@ public:
 
     Result<> hide(int parent_fd, const std::string& name) override {
         struct stat status {};
-        if (::fstatat(parent_fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return hide_below(parent_fd, name, status);
+        if (::fstatat(parent_fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
+            return hide_below(parent_fd, name, status);
         // Making the device 0/0 needs no privilege since Linux 5.8.
         if (::mknodat(parent_fd, name.c_str(), S_IFCHR, ::makedev(0, 0)) == 0) return {};
         return os_error("create the whiteout of '" + printable(name) + "'", errno);

@@ -50,7 +50,8 @@ Result<std::vector<Xattr>> xattrs_of(archive_entry* entry, const Limits& limits)
     while (::archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK) {
         if (name == nullptr) continue;
         if (size > limits.xattr.count) {
-            return make_error(ErrorCode::corrupt, "an extended attribute exceeds the limit of " + to_string(limits.xattr));
+            return make_error(ErrorCode::corrupt,
+                              "an extended attribute exceeds the limit of " + to_string(limits.xattr));
         }
         xattrs.push_back(Xattr{name, std::string(static_cast<const char*>(value), size)});
     }

@@ -38,7 +38,8 @@ Result<> write_content(int fd, const EntryPath& path, const Entry& entry, TarRea
         TRY(const auto chunk, reader.next_chunk());
         if (!chunk) break;
         if (chunk->offset > entry.size || chunk->bytes.size() > entry.size - chunk->offset) {
-            return make_error(ErrorCode::corrupt, "entry '" + printable(path.joined()) + "': more content than its size");
+            return make_error(ErrorCode::corrupt,
+                              "entry '" + printable(path.joined()) + "': more content than its size");
         }
         TRY_OK(write_at(fd, chunk->bytes, chunk->offset, path));
         end = chunk->offset + chunk->bytes.size();
@@ -87,7 +88,9 @@ Result<> TreeWriter::write_entry(int parent_fd, const EntryPath& path, const Ent
         case EntryKind::symlink: return write_symlink(parent_fd, path, entry);
         case EntryKind::hardlink: return write_hardlink(parent_fd, path, entry);
         case EntryKind::fifo: return write_fifo(parent_fd, path, entry);
-        case EntryKind::device: warnings_.add("'" + printable(path.joined()) + "': devices are not unpacked"); return {};
+        case EntryKind::device:
+            warnings_.add("'" + printable(path.joined()) + "': devices are not unpacked");
+            return {};
     }
     return {};
 }
@@ -131,7 +134,8 @@ Result<> TreeWriter::write_symlink(int parent_fd, const EntryPath& path, const E
 }
 
 Result<> TreeWriter::write_hardlink(int parent_fd, const EntryPath& path, const Entry& entry) {
-    TRY(const EntryPath target, parse_entry_path(entry.link, Limits{}).within("hard link '" + printable(path.joined()) + "'"));
+    TRY(const EntryPath target,
+        parse_entry_path(entry.link, Limits{}).within("hard link '" + printable(path.joined()) + "'"));
     const auto refused = [&](std::string_view why) {
         return make_error(ErrorCode::corrupt, "hard link '" + printable(path.joined()) + "' to '" +
                                                   printable(entry.link) + "': " + std::string(why));

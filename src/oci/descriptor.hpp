@@ -20,9 +20,9 @@ struct Descriptor {
     Digest digest;
     std::uint64_t size = 0;
     std::optional<Platform> platform;
-    std::string ref_name;        // annotation org.opencontainers.image.ref.name, may be empty
-    std::string full_name;       // annotation io.containerd.image.name, may be empty
-    bool is_attestation = false; // BuildKit's provenance beside an image, not an image
+    std::string ref_name;         // annotation org.opencontainers.image.ref.name, may be empty
+    std::string full_name;        // annotation io.containerd.image.name, may be empty
+    bool is_attestation = false;  // BuildKit's provenance beside an image, not an image
 };
 
 Result<Descriptor> parse_descriptor(const Json& value, const std::string& what);

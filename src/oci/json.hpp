@@ -1,8 +1,9 @@
 // Reads untrusted JSON documents strictly: one whole document, bounded nesting, and every member of the asked type.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
+
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

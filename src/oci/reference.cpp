@@ -34,7 +34,8 @@ bool is_host(std::string_view text) {
     const std::string_view host = text.substr(0, colon);
     const std::string_view port = colon == std::string_view::npos ? "0" : text.substr(colon + 1);
     if (host.empty() || port.empty() || port.find_first_not_of("0123456789") != std::string_view::npos) return false;
-    if (host.find('.') == std::string_view::npos && colon == std::string_view::npos && host != "localhost") return false;
+    if (host.find('.') == std::string_view::npos && colon == std::string_view::npos && host != "localhost")
+        return false;
     return std::all_of(host.begin(), host.end(), [](char c) { return is_alnum(c) || c == '.' || c == '-'; });
 }
 
@@ -67,6 +68,8 @@ std::string Reference::str() const {
     if (digest) return name.empty() ? digest->str() : name + "@" + digest->str();
     return name + ":" + tag;
 }
+
+std::string Reference::familiar() const { return !digest && tag == "latest" ? name : str(); }
 
 Result<Reference> parse_reference(std::string_view text) {
     if (auto bare = Digest::parse(text)) return Reference{"", "", std::move(bare).value()};

@@ -10,12 +10,14 @@
 namespace coracle::oci {
 
 struct Reference {
-    std::string name;              // "busybox", "host:5000/team/app"; empty for a bare digest
-    std::string tag;               // "latest" where neither tag nor digest was written; empty beside a digest
+    std::string name;  // "busybox", "host:5000/team/app"; empty for a bare digest
+    std::string tag;   // "latest" where neither tag nor digest was written; empty beside a digest
     std::optional<Digest> digest;
 
     // "busybox:latest", "busybox@sha256:..." or "sha256:...".
     std::string str() const;
+    // As people write it: "busybox" for "busybox:latest".
+    std::string familiar() const;
 };
 
 // The grammar of the distribution specification: at most 255 bytes of lower-case path components and an optional
