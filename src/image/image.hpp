@@ -1,0 +1,34 @@
+// An image of the store: a name, a manifest, its config and layers, all present and parsed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "content/store.hpp"
+#include "oci/image_config.hpp"
+#include "oci/manifest.hpp"
+
+namespace coracle::image {
+
+struct Image {
+    std::string ref;  // "busybox", "python:3.11"; the digest where it has no name
+    oci::Digest manifest_digest;
+    oci::Digest config_digest;
+    oci::ImageConfig config;
+    std::vector<oci::Descriptor> layers;  // lowest first, one for each of config.diff_ids
+    std::uint64_t size = 0;               // bytes of the blobs it names
+};
+
+// `ref`: a name ("busybox", "busybox:1.36"), the end of a longer one where only one ends so ("app" for
+// "host/team/app"), "name@sha256:..." or a bare digest. Error: not_found with near names, or invalid_request.
+Result<Image> resolve(const content::Store& store, std::string_view ref);
+
+// All images of the store by name. One that is damaged is left out: resolve() tells why.
+Result<std::vector<Image>> list(const content::Store& store);
+
+// The image of a manifest in the store.
+Result<Image> load(const content::Store& store, const oci::Descriptor& manifest);
+
+}  // namespace coracle::image

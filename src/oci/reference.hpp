@@ -1,0 +1,30 @@
+// An image reference as people write it - "busybox", "busybox:1.36", "name@sha256:..." - and its one full spelling.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "oci/digest.hpp"
+
+namespace coracle::oci {
+
+struct Reference {
+    std::string name;  // "busybox", "host:5000/team/app"; empty for a bare digest
+    std::string tag;   // "latest" where neither tag nor digest was written; empty beside a digest
+    std::optional<Digest> digest;
+
+    // "busybox:latest", "busybox@sha256:..." or "sha256:...".
+    std::string str() const;
+    // As people write it: "busybox" for "busybox:latest".
+    std::string familiar() const;
+};
+
+// The grammar of the distribution specification: at most 255 bytes of lower-case path components and an optional
+// host[:port] in front, a tag of at most 128. Error: invalid_request, naming the text.
+Result<Reference> parse_reference(std::string_view text);
+
+// A valid reference out of any text ("My Image.v1" -> "my-image.v1"), for names made of file names.
+Reference reference_from(std::string_view text);
+
+}  // namespace coracle::oci

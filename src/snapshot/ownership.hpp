@@ -1,0 +1,23 @@
+// What each kind of ownership means for the unpacking of a layer.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/userns.hpp"
+#include "coracle/error.hpp"
+#include "layer/attributes.hpp"
+#include "layer/whiteouts.hpp"
+#include "plan/plan.hpp"
+
+namespace coracle::snapshot {
+
+// The folder below layers/<hex>/: "root", "single", "subids-100000-100000". Other subordinate ids own other files.
+std::string folder_of(plan::Ownership ownership, const base::IdMaps& maps);
+layer::Owners owners_of(plan::Ownership ownership);
+layer::OpaqueMark opaque_mark_of(plan::Ownership ownership);
+
+// Runs `act` where the owners can be given: for subids in a child inside the user namespace, else right here.
+Result<> run_as(plan::Ownership ownership, const base::IdMaps& maps, const std::function<Result<>()>& act);
+
+}  // namespace coracle::snapshot
