@@ -68,6 +68,7 @@ struct Request {
     std::vector<std::string> cap_add;   // "CAP_NET_BIND_SERVICE" or "net_bind_service"; "ALL" is refused
     std::vector<std::string> cap_drop;  // removes from what cap_add gave; "ALL" empties it
     std::string seccomp = "default";    // a profile's name, a file's path, or "unconfined"
+    PullPolicy pull = PullPolicy::missing;
     std::optional<std::string> runtime; // "runc", "crun", "auto" or a path; default runc
     std::vector<std::string> require;   // defaults made strict: "memory", "cpus", "pids", "all"
     bool best_effort = false;           // asked-for limits may fall to weaker mechanisms; reported

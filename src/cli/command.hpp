@@ -1,0 +1,72 @@
+// What every command is given, and the table of commands.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/cli.hpp"
+#include "cli/log.hpp"
+#include "cli/options.hpp"
+
+namespace coracle::cli {
+
+inline constexpr int status_ok = 0;
+inline constexpr int status_failed = 125;  // coracle failed, as docker run and timeout(1) say it
+
+// The options that stand before the command; each command takes them too.
+struct GlobalOptions {
+    EngineOptions engine;
+    LogLevel log_level = LogLevel::error;
+};
+
+struct Context {
+    Streams streams;
+    const EngineFactory& open_engine;
+    GlobalOptions global;
+};
+
+using Arguments = std::vector<std::string>;
+
+struct Command {
+    std::string_view name;
+    std::string_view summary;
+    int (*run)(Context& context, const Arguments& args);
+};
+
+int run_command(Context& context, const Arguments& args);
+int import_command(Context& context, const Arguments& args);
+int images_command(Context& context, const Arguments& args);
+int plan_command(Context& context, const Arguments& args);
+int bundle_command(Context& context, const Arguments& args);
+int version_command(Context& context, const Arguments& args);
+int completion_command(Context& context, const Arguments& args);
+
+std::span<const Command> commands();
+
+// The whole of a command that answers with a text: reads the options, then prints the help, the answer or the error.
+// `json` is the command's own flag, read after the options were.
+struct Answer {
+    const CommandText& text;
+    OptionsEnd end;
+    const bool& json;
+    std::function<Result<std::string>(Arguments words)> act;
+};
+int answer(Context& context, std::vector<BoundOption> options, const Arguments& args, const Answer& answer);
+
+void add_global_options(std::vector<BoundOption>& options, GlobalOptions& target);
+
+// For commands that take options only.
+Result<> refuse_words(const Arguments& words);
+
+// On stdout; says on stderr what it could not write. Answers with the status to exit with.
+int print(const Context& context, std::string_view text);
+// "coracle: MESSAGE" and "hint: HINT" on stderr, or the error as JSON on stdout. Answers with status_failed.
+enum class ErrorForm { text, json };
+int fail(const Context& context, const Error& error, ErrorForm form = ErrorForm::text);
+// The same two lines for what a record says.
+void complain(const Context& context, std::string_view message, std::string_view hint);
+
+}  // namespace coracle::cli

@@ -1,0 +1,84 @@
+// The table of commands, and what all of them share: global options, printing, failing.
+#include "base/files.hpp"
+#include "cli/command.hpp"
+#include "cli/record_json.hpp"
+#include "cli/text.hpp"
+
+namespace coracle::cli {
+
+namespace {
+
+constexpr Command table[]{
+    {"run", "Run a command in a fresh sandbox", run_command},
+    {"import", "Take an image into the store", import_command},
+    {"images", "List the images in the store", images_command},
+    {"plan", "Print what a run would do on this host", plan_command},
+    {"bundle", "Write the OCI bundle of a run", bundle_command},
+    {"version", "Print the version", version_command},
+    {"completion", "Print a completion script for bash", completion_command},
+};
+
+constexpr OptionRow<GlobalOptions> global_rows[]{
+    {"--store", "DIR", "Global options", "Where images live (/var/lib/coracle; users: ~/.local/share/coracle)",
+     [](GlobalOptions& global, const std::string& value) -> Result<> {
+         if (value.empty()) return make_error(ErrorCode::invalid_request, "'' is not a directory", "name one");
+         global.engine.store = value;
+         return {};
+     }},
+    {"--log-level", "LEVEL", "Global options", "trace, debug, info, warn, error or off; on stderr (error)",
+     [](GlobalOptions& global, const std::string& value) -> Result<> {
+         auto level = parse_log_level(value);
+         if (!level) return std::move(level).error();
+         global.log_level = *level;
+         return {};
+     }},
+    {"--config", "FILE", "Not built yet", "Configuration file",
+     [](GlobalOptions&, const std::string&) -> Result<> {
+         return make_error(ErrorCode::unsupported, "is a known option but not built yet", "leave it out for now");
+     }},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return table; }
+
+void add_global_options(std::vector<BoundOption>& options, GlobalOptions& target) {
+    bind_rows(options, global_rows, target);
+}
+
+Result<> refuse_words(const Arguments& words) {
+    if (words.empty()) return {};
+    return make_error(ErrorCode::invalid_request, "unexpected word '" + words.front() + "'", "see --help")
+        .at(Stage::request);
+}
+
+int print(const Context& context, std::string_view text) {
+    const auto written = base::write_all(context.streams.out, text, "standard output");
+    return written ? status_ok : fail(context, written.error());
+}
+
+void complain(const Context& context, std::string_view message, std::string_view hint) {
+    std::string lines = "coracle: " + printable(message) + "\n";
+    if (!hint.empty()) lines += "hint: " + printable(hint) + "\n";
+    (void)base::write_all(context.streams.err, lines, "standard error");  // nowhere left to complain
+}
+
+int fail(const Context& context, const Error& error, ErrorForm form) {
+    if (form == ErrorForm::json) {
+        (void)print(context, error_json(error));
+    } else {
+        complain(context, error.message, error.hint);
+    }
+    return status_failed;
+}
+
+int answer(Context& context, std::vector<BoundOption> options, const Arguments& args, const Answer& answer) {
+    add_global_options(options, context.global);
+    auto parsed = parse_words(answer.text, options, answer.end, args);
+    if (parsed && parsed->help) return print(context, parsed->help_text);
+    const auto output = parsed ? answer.act(std::move(parsed->words)) : Result<std::string>(parsed.error());
+    if (output) return print(context, *output);
+    return fail(context, output.error(), answer.json ? ErrorForm::json : ErrorForm::text);
+}
+
+}  // namespace coracle::cli

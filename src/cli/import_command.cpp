@@ -1,0 +1,70 @@
+// `coracle import`: an image from a file or directory into the store.
+#include "base/try.hpp"
+#include "cli/command.hpp"
+#include "cli/record_json.hpp"
+#include "cli/text.hpp"
+
+namespace coracle::cli {
+
+namespace {
+
+constexpr CommandText text{
+    "coracle import [OPTIONS] SOURCE",
+    "Take an image into the store, verify it and unpack its layers.\n"
+    "SOURCE is an OCI layout directory, an OCI archive, a `docker save` archive, or a root file system as a\n"
+    "directory or tar; compression is told by content.",
+    "Examples:\n"
+    "  docker save python:3.12 -o python.tar && coracle import python.tar\n"
+    "  coracle import ./layout --tag mine:1\n"
+    "  coracle import rootfs.tar.gz --tag tools\n"};
+
+struct ImportDraft {
+    ImportRequest request;
+    bool json = false;
+};
+
+constexpr OptionRow<ImportDraft> rows[]{
+    {"--tag", "REF", "Options", "Name in the store; default: the name in SOURCE, else its file name",
+     [](ImportDraft& draft, const std::string& value) -> Result<> {
+         if (value.empty()) return make_error(ErrorCode::invalid_request, "'' is not a name", "write it like mine:1");
+         draft.request.tag = value;
+         return {};
+     }},
+    {"--json", "", "Options", "Print the images as JSON",
+     [](ImportDraft& draft, const std::string&) -> Result<> {
+         draft.json = true;
+         return {};
+     }},
+};
+
+Result<> take_source(ImportDraft& draft, const std::vector<std::string>& words) {
+    if (words.size() == 1 && !words.front().empty()) {
+        draft.request.source = words.front();
+        return {};
+    }
+    const std::string message = words.size() > 1 ? "more than one source is named" : "no source is named";
+    return make_error(ErrorCode::invalid_request, message, "write: coracle import SOURCE [--tag REF]")
+        .at(Stage::request);
+}
+
+Result<std::string> execute(Context& context, ImportDraft& draft, const std::vector<std::string>& words) {
+    TRY_OK(take_source(draft, words));
+    TRY(const auto engine, context.open_engine(context.global.engine));
+    TRY(const auto images, engine->import_image(draft.request));
+    if (draft.json) return images_json(images);
+    std::string lines;
+    for (const auto& image : images) lines += printable(image.ref + "  " + image.manifest_digest) + "\n";
+    return lines;
+}
+
+}  // namespace
+
+int import_command(Context& context, const Arguments& args) {
+    ImportDraft draft;
+    std::vector<BoundOption> options;
+    bind_rows(options, rows, draft);
+    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
+    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
+}
+
+}  // namespace coracle::cli

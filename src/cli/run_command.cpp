@@ -1,0 +1,96 @@
+// `coracle run`: one sandbox from its image to its record.
+#include "base/try.hpp"
+#include "cli/record_json.hpp"
+#include "cli/run_options.hpp"
+#include "cli/signals.hpp"
+
+namespace coracle::cli {
+
+namespace {
+
+constexpr CommandText text{
+    "coracle run [OPTIONS] IMAGE [--] [COMMAND [ARG...]]",
+    "Run COMMAND, or the image's own, in a fresh sandbox and tell how it ended.\n"
+    "Options end at IMAGE: what follows belongs to the command, even where it looks like an option.",
+    "Exit status: the program's own; 128+N for signal N; 124 wall time over; 137 out of memory;\n"
+    "  122 output limit; 123 policy refused; 125 coracle failed and nothing ran; 126 not executable;\n"
+    "  127 not found. The status is a hint, `reason` in the record decides.\n\n"
+    "Examples:\n"
+    "  coracle run busybox echo hello\n"
+    "  coracle run -m 256m --timeout 5s -v ./work:/work:ro busybox -- sh -c 'ls -l /work'\n"
+    "  coracle run --json --cpus 0.5 busybox -- sh -c 'echo out; echo err >&2; exit 7'\n"
+    "  echo data | coracle run -i busybox wc -c\n"
+    "  coracle run --result record.json busybox make-report\n"};
+
+// What a run leaves to say: its record, and whether to stay silent about it.
+struct Outcome {
+    RunResult result;
+    std::optional<RecordSinks> sinks;
+};
+
+Outcome failed(const Error& error, const RunDraft& draft) {
+    Outcome outcome{.result = failed_result(error), .sinks = {}};
+    outcome.result.image_ref = draft.request.image;
+    // The options may still name a place for the record; where that is the very thing that failed, stderr tells.
+    if (auto sinks = RecordSinks::open(draft.record)) outcome.sinks = std::move(sinks).value();
+    return outcome;
+}
+
+Result<Outcome> execute(Context& context, RunDraft& draft, std::vector<std::string> words) {
+    TRY_OK(take_words(draft, std::move(words)));
+    TRY(auto sinks, RecordSinks::open(draft.record));
+    TRY(const Request request, finish_request(draft, context.streams));
+    TRY(const auto engine, context.open_engine(context.global.engine));
+    TRY(const auto signals, SignalPipe::install());
+    return Outcome{.result = engine->run(request, signals.fd()), .sinks = std::move(sinks)};
+}
+
+void log_findings(const Log& log, const RunResult& result) {
+    for (const auto& warning : result.warnings) log.warn(warning);
+    for (const auto& [limit, wanted, mechanism, reason] : result.limits.degraded) {
+        log.warn("limit " + limit + " " + wanted + " is held by " + mechanism + ": " + reason);
+    }
+    log.info("run " + result.id + " ended: " + std::string(to_string(result.reason)) + ", " +
+             std::to_string(result.timing_ms.total) + " ms");
+}
+
+std::string story(const RunResult& result) {
+    if (!result.message.empty()) return result.message;
+    if (result.signal) return std::string("ended by signal ") + std::to_string(*result.signal);
+    return "no more is known";
+}
+
+// A program that ended by itself has said what it had to say.
+void tell(const Context& context, const RunResult& result) {
+    if (result.reason == Reason::exited) return;
+    complain(context, std::string(to_string(result.reason)) + ": " + story(result), result.hint);
+}
+
+int report(const Context& context, const RecordOptions& options, const Outcome& outcome) {
+    const auto& result = outcome.result;
+    const std::string record = record_json(result, options.json ? OutputMode::capture : OutputMode::passthrough);
+    int status = exit_status(result);
+    if (!options.json) tell(context, result);
+    if (options.json && print(context, record) != status_ok) status = status_failed;
+    if (!outcome.sinks) return status;
+    if (auto written = outcome.sinks->write(record); !written) status = fail(context, written.error());
+    return status;
+}
+
+}  // namespace
+
+int run_command(Context& context, const Arguments& args) {
+    RunDraft draft;
+    std::vector<BoundOption> options;
+    add_request_options(options, draft);
+    add_record_options(options, draft);
+    add_global_options(options, context.global);
+    auto parsed = parse_words(text, options, OptionsEnd::at_first_word, args);
+    if (parsed && parsed->help) return print(context, parsed->help_text);
+    auto outcome = parsed ? execute(context, draft, std::move(parsed->words)) : Result<Outcome>(parsed.error());
+    if (!outcome) outcome = failed(outcome.error(), draft);
+    log_findings(Log(context.global.log_level, context.streams.err), outcome->result);
+    return report(context, draft.record, *outcome);
+}
+
+}  // namespace coracle::cli

@@ -1,0 +1,33 @@
+// The options of `coracle run`, `plan` and `bundle`, and the Request that they make.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/record_sinks.hpp"
+
+namespace coracle::cli {
+
+// What the options said, before any file that they name is read.
+struct RunDraft {
+    Request request;
+    std::vector<std::string> env;        // -e, in order
+    std::vector<std::string> env_files;  // read first: -e wins over any file
+    std::optional<std::string> script;   // a path, or "-"
+    RecordOptions record;
+};
+
+// Everything that shapes the Request.
+void add_request_options(std::vector<BoundOption>& options, RunDraft& draft);
+// --json, --result, --result-fd.
+void add_record_options(std::vector<BoundOption>& options, RunDraft& draft);
+
+// IMAGE [--] [COMMAND [ARG...]] as they stood on the command line.
+Result<> take_words(RunDraft& draft, std::vector<std::string> words);
+
+// Reads the environment files and the script, and makes host paths absolute.
+Result<Request> finish_request(const RunDraft& draft, const Streams& streams);
+
+}  // namespace coracle::cli
