@@ -52,6 +52,11 @@ def pytest_runtest_makereport(item, call):
 # ---- coracle ------------------------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="session")
+def host_features():
+    return set(TABLE[HOST])
+
+
+@pytest.fixture(scope="session")
 def runtime_dir(tmp_path_factory):
     """XDG_RUNTIME_DIR: the session's own where the host gave one, a private folder elsewhere."""
     given = os.environ.get("CORACLE_TEST_RUNTIME_DIR") or os.environ.get("XDG_RUNTIME_DIR")

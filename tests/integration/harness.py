@@ -1,10 +1,9 @@
 """Runs build/coracle for the tests and finds what a run left behind."""
 import ctypes
+import functools
 import json
 import os
 import pathlib
-import pwd
-import signal
 import subprocess
 import time
 
@@ -12,6 +11,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = REPOSITORY / "build" / "coracle"
 BUSYBOX_LAYOUT = REPOSITORY / "build" / "busybox"
 PYTHON_LAYOUT = REPOSITORY / "build" / "python"
+RECORD_SCHEMA = REPOSITORY / "src" / "cli" / "result.schema.json"
 IN_GUEST = os.environ.get("CORACLE_TEST_HOST", "").startswith("guest:")
 # A guest starts processes ten times slower; no test measures speed there, all bound time.
 PATIENCE = 10 if IN_GUEST else 1
@@ -36,6 +36,17 @@ class Completed:
     def __repr__(self):
         return (f"{' '.join(map(str, self.args))}\n  code {self.code} after {self.seconds:.2f} s\n"
                 f"  stdout: {self.stdout[:2000]!r}\n  stderr: {self.stderr[:2000]!r}")
+
+
+class Record(dict):
+    """The result record, and `call`, the call that printed it."""
+
+    def __init__(self, record, call):
+        super().__init__(record)
+        self.call = call
+
+    def __repr__(self):
+        return repr(self.call)
 
 
 class Coracle:
@@ -77,8 +88,8 @@ class Coracle:
         """coracle run --json ARGS: the record, with the call that it came from."""
         done = self.run("--json", *args, **options)
         record = done.json
-        record["call"] = done
-        return record
+        assert_valid(record)
+        return Record(record, done)
 
     def shell(self, script, *options, **call):
         """The record of a shell script in busybox."""
@@ -86,6 +97,19 @@ class Coracle:
 
 
 # ---- what a run left behind ---------------------------------------------------------------------------------------------
+
+@functools.cache
+def _validator():
+    import jsonschema  # takes a second in a guest, so it is loaded only where it is used
+    return jsonschema.Draft7Validator(json.loads(RECORD_SCHEMA.read_text()))
+
+
+def assert_valid(record):
+    """The record against its JSON Schema; on the machine only, the shape does not depend on the host."""
+    if not IN_GUEST:
+        errors = [f"{list(error.absolute_path)}: {error.message}" for error in _validator().iter_errors(record)]
+        assert not errors, errors
+
 
 def become_subreaper():
     """Makes orphans of everything that the tests start children of this process, where they can be found."""
@@ -95,7 +119,7 @@ def become_subreaper():
 
 
 def _parents():
-    """pid -> (parent, command line) of every process that can be seen."""
+    """pid -> (parent, state, name) of every process that can be seen."""
     found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -165,17 +189,9 @@ class Leftovers:
         assert not new, "left behind:\n  " + "\n  ".join(sorted(new))
 
 
-def ids_of(user):
-    entry = pwd.getpwnam(user)
-    return entry.pw_uid, entry.pw_gid
-
-
 def wait_for(condition, what, seconds=10.0):
     deadline = time.monotonic() + seconds * PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds * PATIENCE} s: {what}"
         time.sleep(0.01)
 
-
-def kill_group(process, number=signal.SIGKILL):
-    os.kill(process.pid, number)
