@@ -1,0 +1,89 @@
+"""A limit that was asked for is enforced, or the run is refused; a default that cannot be enforced is reported."""
+import pytest
+
+import harness
+
+pytestmark = pytest.mark.needs("sandbox")
+enforcing = pytest.mark.needs("limits")
+powerless = pytest.mark.lacks("limits")
+
+ASKED = [("memory", ["--memory", "64m"]), ("cpus", ["--cpus", "0.5"]), ("pids", ["--pids", "20"])]
+
+
+def limits_of(record, group):
+    return {entry["limit"]: entry for entry in record["limits"][group]}
+
+
+@enforcing
+def test_limits_are_read_back_from_the_kernel(coracle):
+    record = coracle.shell("true", "--memory", "64m", "--cpus", "0.5", "--pids", "20")
+    enforced = limits_of(record, "enforced")
+    assert enforced["memory"]["value"] == str(64 << 20) and "cgroup" in enforced["memory"]["source"], enforced
+    assert enforced["pids"]["value"] == "20" and "cpus" in enforced, enforced
+    assert record["limits"]["degraded"] == [], record["limits"]
+    assert record["limits"]["requested"] == {"memory": "64m", "cpus": "0.5", "pids": "20"}, record["limits"]
+
+
+@enforcing
+def test_the_defaults_are_enforced_too(coracle):
+    record = coracle.shell("true")
+    assert {"memory", "cpus", "pids"} <= set(limits_of(record, "enforced")) and record["limits"]["degraded"] == [], record
+    assert record["limits"]["requested"] == {}, record["limits"]
+
+
+@enforcing
+def test_pids_are_limited(coracle):
+    record = coracle.shell("i=0; while [ $i -lt 40 ]; do sleep 3 & i=$((i+1)); done; wait", "--pids", "10", "--timeout", "20s")
+    assert "fork" in record["stderr"], record
+    assert record["usage"]["pids_peak"] is None or record["usage"]["pids_peak"] <= 10, record
+
+
+@enforcing
+def test_the_processor_is_limited(coracle):
+    usage = coracle.shell("while :; do :; done", "--cpus", "0.2", "--timeout", "2s")["usage"]
+    used = usage["cpu_user_s"] + usage["cpu_system_s"]
+    assert used < 0.35 * usage["wall_s"] + 0.4, usage  # the runtime's own start is charged too, more in a guest
+
+
+@powerless
+def test_a_first_run_works_and_reports_the_weaker_defaults(coracle):
+    record = coracle.shell("echo hello")
+    assert (record["reason"], record["stdout"], record.call.code) == ("exited", "hello\n", 0), record
+    degraded = limits_of(record, "degraded")
+    assert {"memory", "cpus"} <= set(degraded), degraded
+    assert all(entry["reason"] and entry["mechanism"] for entry in degraded.values()), degraded
+    assert not {"memory", "cpus"} & {name for name, entry in limits_of(record, "enforced").items()
+                                     if entry["source"].startswith("cgroup")}, record["limits"]
+
+
+@powerless
+@pytest.mark.parametrize("limit, flag", ASKED)
+def test_a_limit_that_was_asked_for_and_cannot_be_enforced_is_refused(coracle, limit, flag):
+    record = coracle.shell("echo ran", *flag)
+    if limit == "pids" and record["reason"] == "exited":  # RLIMIT_NPROC in a user namespace of its own is the kernel's, too
+        assert limits_of(record, "enforced")["pids"]["value"] == "20", record
+        return
+    assert (record["reason"], record.call.code, record["stdout"]) == ("policy_refused", 123, ""), record
+    assert flag[0] in record["message"] and "--best-effort" in record["hint"], record
+
+
+@powerless
+def test_best_effort_runs_and_says_so(coracle):
+    record = coracle.shell("echo ran", "--memory", "64m", "--best-effort")
+    assert (record["reason"], record["stdout"]) == ("exited", "ran\n"), record
+    assert limits_of(record, "degraded")["memory"]["wanted"] == "64m", record["limits"]
+
+
+@powerless
+def test_a_required_default_is_refused(coracle):
+    record = coracle.shell("echo ran", "--require", "memory")
+    assert (record["reason"], record["stdout"], record.call.code) == ("policy_refused", "", 123), record
+
+
+def test_open_files_and_output_are_limited_everywhere(coracle):
+    assert coracle.shell("ulimit -n")["stdout"].strip() == "1024"
+
+
+def test_the_wall_clock_starts_with_the_program(coracle):
+    usage = coracle.shell("sleep 1")["usage"]
+    assert 1.0 <= usage["wall_s"] < 1.0 + 0.5 * harness.PATIENCE, usage

@@ -1,0 +1,170 @@
+"""Why a run ended: one true verdict with its evidence, and the exit code that goes with it."""
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+
+import harness
+
+pytestmark = pytest.mark.needs("sandbox")
+limits = pytest.mark.needs("limits")
+
+# Doubles until it is far beyond the 64 MB it is given.
+HOG = "a=x; while :; do a=$a$a; done"
+
+
+def test_a_program_writes_to_the_callers_streams_and_coracle_adds_nothing(coracle):
+    done = coracle.run("busybox", "--", "sh", "-c", "echo hello; echo aside >&2")
+    assert (done.code, done.stdout, done.stderr) == (0, "hello\n", "aside\n"), done
+
+
+def test_the_images_own_command_runs_when_none_is_given(coracle):
+    done = coracle.run("-i", "busybox", stdin=b"echo from a shell")
+    assert (done.code, done.stdout) == (0, "from a shell\n"), done
+
+
+def test_exit_0_is_success(coracle):
+    record = coracle.shell("echo out; echo err >&2")
+    assert (record["reason"], record["exit_code"], record["signal"], record["success"]) == ("exited", 0, None, True), record
+    assert (record["stdout"], record["stderr"], record.call.code) == ("out\n", "err\n", 0), record
+    assert not record["timed_out"] and not record["oom_killed"] and record["schema"] == 1, record
+    assert record["image"]["ref"] == "busybox" and record["runtime"]["name"] == "runc", record
+    assert record.call.stderr == "", record
+
+
+def test_exit_7_is_7(coracle):
+    record = coracle.shell("exit 7")
+    assert (record["reason"], record["exit_code"], record["success"], record.call.code) == ("exited", 7, False, 7), record
+
+
+@pytest.mark.parametrize("name", ["SEGV", "TERM", "KILL", "ABRT", "PIPE"])
+def test_a_program_that_kills_itself_is_signaled(coracle, name):
+    record = coracle.shell(f"kill -{name} $$")
+    number = signal.Signals[f"SIG{name}"].value
+    assert (record["reason"], record["signal"], record["exit_code"]) == ("signaled", number, None), record
+    assert record.call.code == 128 + number, record
+
+
+def test_exit_137_is_not_taken_for_a_signal_or_oom(coracle):
+    record = coracle.shell("exit 137")
+    assert (record["reason"], record["exit_code"], record["signal"], record["oom_killed"]) == ("exited", 137, None, False)
+
+
+@pytest.mark.parametrize("command", [["nosuchprogram"], ["/no/such/program"]])
+def test_a_program_that_is_not_there_is_127(coracle, command):
+    record = coracle.record("busybox", "--", *command)
+    assert (record["reason"], record["exit_code"], record.call.code) == ("exec_failed", 127, 127), record
+    assert command[0] in record["message"], record
+    assert record["stdout"] == "", record
+
+
+@pytest.mark.parametrize("command", ["/etc/passwd", "/tmp"])
+def test_a_program_that_cannot_be_executed_is_126(coracle, command):
+    record = coracle.record("busybox", "--", command)
+    assert (record["reason"], record["exit_code"], record.call.code) == ("exec_failed", 126, 126), record
+    assert command in record["message"], record
+
+
+def test_the_program_itself_may_exit_with_127(coracle):
+    record = coracle.shell("exit 127")
+    assert (record["reason"], record["exit_code"]) == ("exited", 127), record
+
+
+@pytest.mark.parametrize("script", [
+    "sleep 60",
+    "trap '' TERM INT HUP; while :; do sleep 60; done",         # deaf to TERM
+    "kill -STOP $$",                                            # stopped
+    "setsid sh -c 'trap \"\" TERM; sleep 60' & sleep 60",      # a daemonised child holds the streams
+])
+def test_wall_time_ends_every_program(coracle, script):
+    record = coracle.shell(script, "--timeout", "1s", "--grace", "200ms")
+    assert (record["reason"], record["timed_out"], record["success"]) == ("wall_timeout", True, False), record
+    assert record.call.code == 124, record
+    assert 0.9 <= record["usage"]["wall_s"] < 2.5, record
+
+
+def test_wall_time_ends_a_run_whose_stdin_stays_open(coracle):
+    with coracle.start("run", "--json", "-i", "--timeout", "1s", "busybox", "--", "cat", stdin=subprocess.PIPE) as process:
+        assert process.wait(timeout=30) == 124
+        process.stdin.close()
+        process.stdout.read()
+        process.stderr.read()
+
+
+def test_wall_time_keeps_what_was_written_before(coracle):
+    record = coracle.shell("echo early; sleep 60", "--timeout", "1s")
+    assert (record["reason"], record["stdout"]) == ("wall_timeout", "early\n"), record
+
+
+def test_a_fork_bomb_ends_at_its_wall_time(coracle):
+    record = coracle.shell("b() { b | b & }; b; sleep 60", "--timeout", "2s", "--pids", "40", "--best-effort")
+    assert record["reason"] in ("wall_timeout", "exited"), record
+    assert record["usage"]["wall_s"] < 5, record
+
+
+def test_a_daemon_that_outlives_the_program_does_not_hold_up_the_run(coracle):
+    record = coracle.shell("setsid sleep 60 & echo done", "--timeout", "20s")
+    assert (record["reason"], record["stdout"]) == ("exited", "done\n"), record
+    assert record["usage"]["wall_s"] < 5, record
+
+
+@limits
+def test_a_memory_hog_is_oom_with_its_evidence(coracle):
+    record = coracle.shell(HOG, "--memory", "64m", "--timeout", "30s")
+    assert (record["reason"], record["oom_killed"], record["timed_out"]) == ("oom", True, False), record
+    assert record["usage"]["oom_kills"] >= 1 and record["usage"]["sources"]["oom_kills"] in ("cgroup1", "cgroup2"), record
+    assert 32 << 20 < record["usage"]["memory_peak"] <= 64 << 20, record
+    assert record.call.code == 137, record
+
+
+@limits
+def test_a_child_that_is_oom_killed_does_not_change_the_programs_verdict(coracle):
+    record = coracle.shell(f"sh -c '{HOG}'; exit 0", "--memory", "64m", "--timeout", "30s")
+    assert (record["reason"], record["exit_code"], record["oom_killed"]) == ("exited", 0, False), record
+    assert record["usage"]["oom_kills"] >= 1 and record.call.code == 0, record
+
+
+@limits
+def test_a_full_tmp_in_memory_is_no_oom(coracle):
+    record = coracle.shell("dd if=/dev/zero of=/tmp/big bs=1M count=80 2>/dev/null; echo rest $?")
+    assert (record["reason"], record["stdout"]) == ("exited", "rest 1\n"), record
+
+
+@limits
+def test_usage_is_read_before_the_cgroup_goes(coracle):
+    usage = coracle.shell("i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done")["usage"]
+    assert usage["memory_peak"] > 0 and usage["cpu_user_s"] > 0 and usage["oom_kills"] == 0, usage
+
+
+def test_output_beyond_the_limit_is_counted_and_not_kept(coracle):
+    record = coracle.shell("head -c 3000000 /dev/zero | tr '\\0' x", "--output-limit", "1m")
+    stream = record["streams"]["stdout"]
+    assert (stream["bytes_total"], stream["bytes_kept"], stream["truncated"]) == (3000000, 1 << 20, True), stream["bytes_total"]
+    assert record["reason"] == "exited", record["reason"]
+
+
+def test_bytes_that_are_no_text_arrive_exactly(coracle):
+    stream = coracle.shell(r"printf '\377\000a'")["streams"]["stdout"]
+    assert (stream["base64"], stream["bytes_total"]) == ("/wBh", 3), stream
+
+
+def test_stdin_is_empty_unless_asked_for(coracle):
+    assert coracle.record("busybox", "--", "wc", "-c", stdin=b"12345")["stdout"].strip() == "0"
+    assert coracle.record("-i", "busybox", "--", "wc", "-c", stdin=b"12345")["stdout"].strip() == "5"
+
+
+def test_the_record_goes_to_a_file_while_the_program_has_the_streams(coracle, tmp_path):
+    done = coracle.run("--result", tmp_path / "record.json", "busybox", "--", "sh", "-c", "echo seen; exit 3")
+    assert (done.code, done.stdout) == (3, "seen\n"), done
+    assert json.loads((tmp_path / "record.json").read_text())["exit_code"] == 3
+
+
+def test_a_signal_to_coracle_cancels_the_run(coracle):
+    with coracle.start("run", "--json", "busybox", "--", "sh", "-c", "echo up; sleep 60") as process:
+        time.sleep(0.5 * harness.PATIENCE)
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=20 * harness.PATIENCE)
+    record = json.loads(out)
+    assert (record["reason"], record["stdout"]) == ("cancelled", "up\n"), record
