@@ -1,0 +1,2 @@
+// Compiles the plan's vocabulary on its own.
+#include "plan/plan.hpp"
