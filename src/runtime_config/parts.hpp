@@ -33,4 +33,7 @@ Json resources_part(const plan::ExecutionPlan& plan);
 // seccomp.cpp: `linux.seccomp`.
 Json seccomp_part(const policy::SeccompProfile& profile);
 
+// pretty.cpp: the text for readers. Throws as dump() does where a text is not UTF-8.
+std::string pretty_text(const Json& value);
+
 }  // namespace coracle::runtime_config

@@ -1,7 +1,6 @@
 // Puts the parts of a config.json together, in the portable and in the fast form.
 #include "runtime_config/runtime_config.hpp"
 
-#include "base/try.hpp"
 #include "runtime_config/parts.hpp"
 
 namespace coracle::runtime_config {
@@ -42,13 +41,12 @@ Json config(const plan::ExecutionPlan& plan, const Program& program, const std::
             {"linux", linux_part(plan, std::move(form))}};
 }
 
-constexpr int compact = -1;
-constexpr int pretty = 2;
+std::string compact_text(const Json& value) { return value.dump(); }
 
 // dump() throws where a text is not UTF-8, and nowhere else.
-Result<std::string> text_of(const Json& config, int indent) {
+Result<std::string> printed(std::string (*print)(const Json&), const Json& config) {
     try {
-        return config.dump(indent);
+        return print(config);
     } catch (const Json::exception&) {
         return make_error(ErrorCode::invalid_request, "config.json: an argument, variable or path is not UTF-8",
                           "an OCI bundle can carry UTF-8 text only: rename it, or hand the bytes over in a file");
@@ -70,8 +68,7 @@ Result<std::string> portable_config(const plan::ExecutionPlan& plan, const polic
                    .resources = resources_part(plan),
                    .cgroups_path = {},
                    .seccomp = seccomp.confines() ? seccomp_part(seccomp) : Json()};
-    TRY(const std::string text, text_of(config(plan, program, "rootfs", std::move(form)), pretty));
-    return text + "\n";
+    return printed(pretty_text, config(plan, program, "rootfs", std::move(form)));
 }
 
 Result<std::string> fast_config(const plan::ExecutionPlan& plan, const FastForm& form) {
@@ -82,7 +79,7 @@ Result<std::string> fast_config(const plan::ExecutionPlan& plan, const FastForm&
                    .cgroups_path = managed ? form.cgroups_path : std::string(),
                    .seccomp = Json()};
     if (plan.namespaces.nested_user) part.user_namespace = nested_maps(plan.id_maps);
-    return text_of(config(plan, init, form.root_path, std::move(part)), compact);
+    return printed(compact_text, config(plan, init, form.root_path, std::move(part)));
 }
 
 }  // namespace coracle::runtime_config

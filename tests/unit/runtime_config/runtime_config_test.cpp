@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <set>
+#include <sstream>
+
 #include "support/golden_plans.hpp"
 
 namespace coracle::runtime_config {
@@ -159,6 +162,20 @@ TEST(PortableForm, ItsSeccompIsTheProfileThatTheFilterIsCompiledFrom) {
     const json config = portable(testing::default_root_v2_plan());
     EXPECT_EQ(policy::parse_seccomp(config["linux"]["seccomp"].dump()).value(),
               policy::find_seccomp("default").value());
+}
+
+TEST(PortableForm, IsTextForReadersThatEndsItsLastLine) {
+    const std::string text =
+        portable_config(testing::default_root_v2_plan(), policy::find_seccomp("default").value()).value();
+    EXPECT_EQ(text.back(), '\n');
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
+}
+
+TEST(PortableForm, PrintsAPathThatIsLongerThanALineWhole) {
+    plan::ExecutionPlan plan = testing::default_root_v2_plan();
+    plan.process.args = {"sh", std::string(300, 'x'), "quote\"\n"};
+    EXPECT_EQ(portable(plan)["process"]["args"], json(plan.process.args));
 }
 
 TEST(BothForms, RefuseATextThatIsNotUtf8InsteadOfChangingIt) {
