@@ -125,6 +125,7 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     const CgroupChance chance = best_chance(input.host);
     plan.cgroup.mode = chance.mode;
     plan.cgroup.parents = chance.parents;
+    if (input.host.cgroup_v2) plan.cgroup.view = input.host.cgroup_v2->mount;
     plan.namespaces.cgroup = chance.mode == CgroupMode::v2;
 
     if (chance.controllers.contains("memory")) {

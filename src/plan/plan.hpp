@@ -94,6 +94,8 @@ struct Cgroup {
         std::filesystem::path path;
     };
     std::vector<Parent> parents;
+    // What the runtime is shown, read-only, as /sys/fs/cgroup: a cgroup v2 mount where there is one.
+    std::filesystem::path view = "/sys/fs/cgroup";
     std::optional<Bytes> memory;  // absent: not limited by this cgroup
     std::optional<Cpus> cpus;
     std::optional<std::uint64_t> pids;

@@ -1,0 +1,88 @@
+// Implements the portable bundle: the image flattened, the plan's directories and files added, the plan transcribed.
+#include "engine/portable_bundle.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/files.hpp"
+#include "base/try.hpp"
+#include "policy/seccomp.hpp"
+#include "runtime_config/runtime_config.hpp"
+#include "snapshot/snapshots.hpp"
+
+namespace coracle::engine {
+
+namespace {
+
+// Makes the directories on the way to `path`, links resolved inside the root, and returns the last one.
+Result<base::UniqueFd> make_way(int root_fd, const std::filesystem::path& path) {
+    TRY(base::UniqueFd at, base::open_in_root(root_fd, ".", O_PATH | O_DIRECTORY));
+    std::filesystem::path done;
+    for (const auto& part : path) {
+        done /= part;
+        auto next = base::open_in_root(root_fd, done.string(), O_PATH | O_DIRECTORY);
+        if (!next && next.error().os_errno == ENOENT) {
+            TRY_OK(base::make_dir_at(at.get(), part.string()));
+            next = base::open_in_root(root_fd, done.string(), O_PATH | O_DIRECTORY);
+        }
+        TRY(at, std::move(next));
+    }
+    return at;
+}
+
+Result<> put_file(int root_fd, const std::filesystem::path& path, std::string_view content, mode_t mode) {
+    TRY(const base::UniqueFd folder, make_way(root_fd, path.parent_path()));
+    return base::replace_file_at(folder.get(), path.filename().string(), content, base::Durability::cache, mode);
+}
+
+Result<> complete_root(const std::filesystem::path& root, const plan::Rootfs& rootfs) {
+    TRY(const base::UniqueFd root_fd, base::open_dir(root));
+    for (const std::string& path : rootfs.mount_points) {
+        TRY(const base::UniqueFd made, make_way(root_fd.get(), path));
+        (void)made;
+    }
+    for (const std::string& path : rootfs.file_mount_points) {
+        if (!base::open_in_root(root_fd.get(), path, O_PATH)) TRY_OK(put_file(root_fd.get(), path, "", 0644));
+    }
+    for (const plan::GeneratedFile& file : rootfs.generated) {
+        TRY_OK(put_file(root_fd.get(), file.path, file.content, file.mode));
+    }
+    return {};
+}
+
+Result<> fill(const content::Store& store, const Prepared& prepared, const std::filesystem::path& target,
+              const std::string& config) {
+    const plan::ExecutionPlan& plan = prepared.plan;
+    const std::filesystem::path root = target / "rootfs";
+    TRY_OK(base::make_dirs(root));
+    TRY_OK(snapshot::Snapshots(store).flatten(prepared.image, plan.ownership, plan.id_maps, root).at(Stage::unpack));
+    TRY_OK(complete_root(root, plan.rootfs).at(Stage::rootfs));
+    TRY(const base::UniqueFd folder, base::open_dir(target));
+    return base::write_new_file_at(folder.get(), "config.json", config);
+}
+
+}  // namespace
+
+Result<> write_portable_bundle(const content::Store& store, const Prepared& prepared,
+                               const std::filesystem::path& target) {
+    const plan::ExecutionPlan& plan = prepared.plan;
+    TRY(const auto seccomp, policy::find_seccomp(plan.process.seccomp, plan.process.capabilities));
+    TRY(const std::string config, runtime_config::portable_config(plan, seccomp));
+    TRY_OK(base::make_dirs(target));
+    TRY(const base::UniqueFd folder, base::open_dir(target));
+    TRY(const auto names, base::list_dir(folder.get()));
+    if (!names.empty()) {
+        return make_error(ErrorCode::invalid_request, "'" + target.string() + "' is not empty",
+                          "give a new or an empty directory");
+    }
+    auto filled = fill(store, prepared, target, config);
+    if (!filled) {
+        (void)base::remove_tree_at(folder.get(), "rootfs");
+        (void)base::remove_tree_at(folder.get(), "config.json");
+    }
+    return filled;
+}
+
+}  // namespace coracle::engine

@@ -1,0 +1,99 @@
+// Implements the acquisition of a sandbox: keeper, run directory, cgroup, bundle, container.
+#include "engine/sandbox.hpp"
+
+#include <unistd.h>
+
+#include "base/try.hpp"
+#include "runtime/command_line.hpp"
+
+namespace coracle::engine {
+
+namespace {
+
+constexpr auto creation_patience = std::chrono::seconds(60);
+
+std::vector<std::filesystem::path> parents_of(const plan::Cgroup& cgroup) {
+    std::vector<std::filesystem::path> parents;
+    for (const plan::Cgroup::Parent& parent : cgroup.parents) parents.push_back(parent.path);
+    return parents;
+}
+
+runtime::KeeperIds keeper_ids(plan::IdMapping mapping) {
+    switch (mapping) {
+        case plan::IdMapping::none: return runtime::KeeperIds::inherited;
+        case plan::IdMapping::single: return runtime::KeeperIds::self;
+        case plan::IdMapping::subids: return runtime::KeeperIds::mapped;
+    }
+    return runtime::KeeperIds::self;
+}
+
+runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const runtime::Programs& programs) {
+    const plan::Rootfs& rootfs = prepared.plan.rootfs;
+    runtime::KeeperRootfs result{.overlay = rootfs.kind == plan::RootfsKind::overlay,
+                                 .lowers = {programs.init_layer.string()},
+                                 .user_xattr = rootfs.user_xattr,
+                                 .read_only = rootfs.read_only,
+                                 .upper_bytes = rootfs.upper_size.count,
+                                 .mount_points = rootfs.mount_points,
+                                 .file_mount_points = rootfs.file_mount_points,
+                                 .generated = {}};
+    for (auto layer = prepared.layers.rbegin(); layer != prepared.layers.rend(); ++layer) {
+        result.lowers.push_back(layer->string());
+    }
+    for (const plan::GeneratedFile& file : rootfs.generated) {
+        result.generated.push_back({.path = file.path, .content = file.content, .mode = file.mode});
+    }
+    return result;
+}
+
+runtime::KeeperJob keeper_job(const Prepared& prepared, const SandboxOptions& options, const cgroup::Cgroup& cgroup,
+                              const std::filesystem::path& stage) {
+    runtime::KeeperJob job{.ids = keeper_ids(prepared.plan.id_mapping),
+                           .outer_uid = ::geteuid(),
+                           .outer_gid = ::getegid(),
+                           .stage = stage.string(),
+                           .rootfs = keeper_rootfs(prepared, options.programs),
+                           .cgroup = {.v2_directory = cgroup.v2_directory(),
+                                      .v1_tasks = cgroup.v1_tasks(),
+                                      .view = prepared.plan.cgroup.view.string()},
+                           .runtime_argv = {}};
+    // The runtime takes a cgroup of the container's name for its own: the names must differ.
+    job.runtime_argv = runtime::run_detached(prepared.plan.runtime, {.id = "run-" + options.id,
+                                                                     .bundle = stage.parent_path().string(),
+                                                                     .stage = stage.string(),
+                                                                     .manages_cgroups = false});
+    return job;
+}
+
+}  // namespace
+
+std::string root_path(const SandboxOptions& options) {
+    return runtime::stage_paths((options.runs / options.id / "stage").string()).root;
+}
+
+Result<Sandbox> Sandbox::create(const Prepared& prepared, const SandboxOptions& options, std::string_view config) {
+    TRY(auto init_channel, base::Channel::make_pair());
+    base::UniqueFd init_end = std::move(init_channel.second).release();
+    const std::vector<std::filesystem::path> parents = parents_of(prepared.plan.cgroup);
+    TRY(auto keeper, runtime::KeeperProcess::start({.program = options.programs.keeper,
+                                                    .run_id = options.id,
+                                                    .runs_dir = options.runs,
+                                                    .cgroup_parents = parents,
+                                                    .new_user_namespace = prepared.plan.id_mapping != plan::IdMapping::none},
+                                                   init_end)
+                         .at(Stage::create));
+    init_end.reset();
+    if (prepared.plan.id_mapping == plan::IdMapping::subids) {
+        TRY_OK(keeper.write_id_maps(prepared.plan.id_maps).at(Stage::create));
+    }
+    TRY(auto directory, runtime::RunDirectory::create(options.runs, options.id, parents).at(Stage::create));
+    TRY(auto cgroup, cgroup::Cgroup::create(prepared.plan.cgroup, options.id).at(Stage::cgroup));
+    TRY_OK(directory.write_config(config).at(Stage::config));
+    const runtime::KeeperJob job = keeper_job(prepared, options, cgroup, directory.stage());
+    TRY(auto container, runtime::Container::create(std::move(keeper), job, std::move(init_channel.first), options.cancel_fd,
+                                                   std::chrono::steady_clock::now() + creation_patience)
+                            .at(Stage::create));
+    return Sandbox{std::move(directory), std::move(cgroup), std::move(container)};
+}
+
+}  // namespace coracle::engine

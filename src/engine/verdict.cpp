@@ -1,0 +1,167 @@
+// Implements the verdict, the accounting and the security facts of the record.
+#include "engine/verdict.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "policy/capabilities.hpp"
+
+namespace coracle::engine {
+
+namespace {
+
+std::string cause_of(int os_errno) {
+    std::array<char, 128> buffer{};
+    return ::strerror_r(os_errno, buffer.data(), buffer.size());
+}
+
+// 127 where the program (or what leads to it) is not there, 126 where it is but cannot be executed: the shells' rule.
+void judge_exec(const plan::ExecutionPlan& plan, const init::Failed& failed, RunResult& result) {
+    const bool missing = failed.os_errno == ENOENT || failed.os_errno == ENOTDIR;
+    result.exit_code = missing ? 127 : 126;
+    const std::string cause = cause_of(failed.os_errno);
+    switch (failed.step) {
+        case init::Failed::Step::chdir:
+            result.message = "working directory '" + plan.process.cwd + "': " + cause;
+            result.hint = "name an existing directory with --workdir, or create it in the image";
+            return;
+        case init::Failed::Step::seccomp:
+            result.reason = Reason::setup_failed;
+            result.exit_code.reset();
+            result.message = "load the seccomp filter '" + plan.process.seccomp + "': " + cause;
+            return;
+        case init::Failed::Step::stdio:
+            result.message = "hand over stdin, stdout and stderr: " + cause;
+            return;
+        case init::Failed::Step::exec: break;
+    }
+    const std::string& program = plan.process.args.front();
+    const bool searched = program.find('/') == std::string::npos;
+    result.message = "execute '" + program + "': " + (missing && searched ? "not found in PATH" : cause);
+    if (failed.os_errno == ENOEXEC) result.hint = "the file is no program of this machine; a script needs a '#!' line";
+    if (missing && !searched) result.hint = "the file, or the interpreter that it names, is not in the image";
+}
+
+// The OOM killer ended the run if it ended the program, or a child whose death by SIGKILL the program passed on in
+// the shells' way; the counter is the proof that a SIGKILL was the OOM killer's.
+bool ended_by_oom(const supervisor::Ending& ending, const cgroup::Reading& reading) {
+    if (reading.oom_kills.value.value_or(0) == 0) return false;
+    if (ending.reason != Reason::signaled && ending.reason != Reason::exited && ending.reason != Reason::internal) {
+        return false;
+    }
+    // No word from init: it was killed itself, or died with the program.
+    if (!ending.exited) return true;
+    const int status = ending.exited->wait_status;
+    return WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
+}
+
+double seconds(std::int64_t microseconds) { return static_cast<double>(microseconds) * 1e-6; }
+
+template <class T>
+Figure<T> first_known(const Figure<T>& better, T fallback, std::string_view source) {
+    if (better.value) return better;
+    return {.value = fallback, .source = source};
+}
+
+Reason reason_of(const Error& error) {
+    const Stage stage = error.stage.value_or(Stage::create);
+    if (stage == Stage::resolve || stage == Stage::unpack) return Reason::image_failed;
+    if (stage == Stage::plan && (error.code == ErrorCode::unsupported || error.code == ErrorCode::denied)) {
+        return Reason::policy_refused;
+    }
+    return Reason::setup_failed;
+}
+
+}  // namespace
+
+void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, const cgroup::Reading& reading,
+           RunResult& result) {
+    result.reason = ending.reason.value_or(Reason::internal);
+    result.message = ending.message;
+    if (result.reason == Reason::internal) result.stage = to_string(Stage::run);
+    if (ending.failed) judge_exec(plan, *ending.failed, result);
+    const std::optional<int> status = ending.exited           ? std::optional(ending.exited->wait_status)
+                                      : ending.container_exit ? std::optional(ending.container_exit->wait_status)
+                                                              : std::nullopt;
+    if (status && !ending.failed) {
+        if (WIFEXITED(*status)) result.exit_code = WEXITSTATUS(*status);
+        if (WIFSIGNALED(*status)) result.signal = WTERMSIG(*status);
+    }
+    if (ended_by_oom(ending, reading)) {
+        result.reason = Reason::oom;
+        result.message = "the memory limit of " + to_string(plan.limits.memory) + " was reached and the kernel's OOM killer " +
+                         "ended the program";
+        result.hint = "raise --memory, or let the program use less";
+        result.stage.clear();
+    } else if (result.reason == Reason::signaled && result.message.empty()) {
+        result.message = "the program was ended by signal " + std::to_string(result.signal.value_or(0)) + " (" +
+                         ::sigabbrev_np(result.signal.value_or(0)) + ")";
+    }
+    if (ending.stuck) {
+        result.warnings.emplace_back("a process did not die within 2 s of SIGKILL (uninterruptible sleep); the next start "
+                                     "removes what is left");
+    }
+}
+
+void account(const supervisor::Ending& ending, const cgroup::Reading& reading, RunResult& result) {
+    Usage& usage = result.usage;
+    if (ending.started) {
+        const auto over = std::chrono::duration_cast<std::chrono::nanoseconds>(ending.over.time_since_epoch()).count();
+        const std::int64_t end = ending.exited ? ending.exited->at_ns : over;
+        usage.wall_s = static_cast<double>(end - ending.started->at_ns) * 1e-9;
+    }
+    usage.cpu_throttled_s = reading.cpu_throttled_s;
+    usage.memory_peak = reading.memory_peak;
+    usage.oom_kills = reading.oom_kills;
+    usage.pids_peak = reading.pids_peak;
+    usage.io_read = reading.io_read;
+    usage.io_write = reading.io_write;
+    usage.cpu_user_s = reading.cpu_user_s;
+    usage.cpu_system_s = reading.cpu_system_s;
+    if (ending.exited) {
+        // Children that nobody waited for are missing in it: a lower bound.
+        usage.cpu_user_s = first_known(reading.cpu_user_s, seconds(ending.exited->user_us), "rusage_lower_bound");
+        usage.cpu_system_s = first_known(reading.cpu_system_s, seconds(ending.exited->system_us), "rusage_lower_bound");
+    }
+    if (ending.container_exit && !reading.memory_peak.value) {
+        // The largest single process, not the sum.
+        usage.memory_peak = {.value = ending.container_exit->max_rss, .source = "rusage_lower_bound"};
+    }
+}
+
+void refuse(const Error& error, RunResult& result) {
+    result.reason = reason_of(error);
+    result.stage = to_string(error.stage.value_or(Stage::create));
+    result.message = error.message;
+    result.hint = error.hint;
+}
+
+void describe_security(const plan::ExecutionPlan& plan, const init::Started& started, RunResult& result) {
+    SecurityFacts& security = result.security;
+    const init::Held& held = started.held;
+    for (std::size_t number = 0; number < policy::capability_names.size(); ++number) {
+        if (((held.capabilities >> number) & 1U) != 0) {
+            security.capabilities.emplace_back(policy::capability_names[number]);
+        }
+    }
+    if (held.no_new_privileges >= 0) security.no_new_privileges = held.no_new_privileges == 1;
+    if (held.seccomp >= 0) security.seccomp = held.seccomp == 2 ? "filter" : held.seccomp == 1 ? "strict" : "disabled";
+    security.seccomp_profile = plan.process.seccomp;
+    security.read_only_root = plan.rootfs.read_only;
+    // "net:[4026531840]": those that differ from our own are the sandbox's.
+    for (const std::string& link : held.namespaces) {
+        const std::string name = link.substr(0, link.find(':'));
+        std::array<char, 64> own{};
+        const std::string path = "/proc/self/ns/" + name;
+        if (::readlink(path.c_str(), own.data(), own.size() - 1) > 0 && link != own.data()) {
+            security.namespaces.push_back(name == "mnt" ? "mount" : name == "net" ? "network" : name);
+        }
+    }
+}
+
+}  // namespace coracle::engine
