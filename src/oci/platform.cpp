@@ -1,6 +1,8 @@
 // Implements platforms: the names that Go's GOARCH gives the architectures.
 #include "oci/platform.hpp"
 
+#include <algorithm>
+
 namespace coracle::oci {
 
 namespace {
@@ -35,8 +37,7 @@ std::string own_variant() {
     const std::string architecture = built_for();
     if (architecture == "arm64") return "v8";
     if (architecture == "arm") return "v7";
-    if (architecture == "amd64") return "v1";  // x86-64-v2 and up need a CPU that nobody checked here
-    return "";
+    return "";  // x86-64-v2 and up need a CPU that nobody checked here
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ int fitness(const Platform& offered, const Platform& wanted) {
     if (offered.os != wanted.os || offered.architecture != wanted.architecture) return 0;
     if (offered.variant.empty()) return 1;
     const int version = version_of(offered.variant);
-    return version > version_of(wanted.variant) ? 0 : 1 + version;
+    // "v1" is every architecture's base line.
+    return version > std::max(version_of(wanted.variant), 1) ? 0 : 1 + version;
 }
 
 std::string to_string(const Platform& platform) {
