@@ -170,13 +170,13 @@ TEST_F(Import, ChoosesThisMachinesImageInNestedIndexes) {
     auto index =
         own.blob(oci::Json({{"schemaVersion", 2}, {"manifests", {other_manifest, own_manifest}}}).dump(), type);
     for (int depth = 0; depth < 3; ++depth) {
-        own.finish_with({test::named(index, "app")});
+        own.finish_with(oci::Json::array({test::named(index, "app")}));
         EXPECT_EQ(must(import(store_, dir_ / "layout", {})).at(0).config.diff_ids.at(0).digest.str(),
                   test::sha256(tar_a));
         index = own.blob(oci::Json({{"schemaVersion", 2}, {"manifests", oci::Json::array({index})}}).dump(), type);
     }
     index = own.blob(oci::Json({{"schemaVersion", 2}, {"manifests", oci::Json::array({index})}}).dump(), type);
-    own.finish_with({test::named(index, "deep")});
+    own.finish_with(oci::Json::array({test::named(index, "deep")}));
     EXPECT_THAT(must_fail(import(store_, dir_ / "layout", {})).message, HasSubstr("nested deeper than 4"));
 }
 
