@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "coracle/error.hpp"
 #include "policy/seccomp.hpp"
@@ -13,11 +14,10 @@ namespace coracle::policy {
 // for a profile that libseccomp cannot express or that is too large for the kernel.
 Result<std::string> compile_bpf(const SeccompProfile& profile);
 
-// 16 hex digits that name the profile together with the version of libseccomp that compiles it.
-std::string profile_hash(const SeccompProfile& profile);
-
-// compile_bpf's answer from STORE/filters/<profile hash>.bpf, where `store_fd` is STORE. A file that is missing,
-// damaged or of another profile is written anew; a store that cannot be written to only costs the time of compiling.
-Result<std::string> cached_bpf(int store_fd, const SeccompProfile& profile);
+// find_seccomp and compile_bpf in one, with the answer kept in STORE/filters/<hash>.bpf, where `store_fd` is STORE: one
+// run pays 7 ms, the next ones read two files. A file that is missing, damaged or of another profile is written anew; a
+// store that cannot be written to (or -1) only costs the time.
+Result<std::string> cached_bpf(int store_fd, const std::string& name_or_path,
+                               const std::vector<std::string>& capabilities = {});
 
 }  // namespace coracle::policy

@@ -8,8 +8,18 @@ function(coracle_embed_profiles target)
     file(READ ${profile} text)
     string(APPEND profile_rows "    {\"${name}\", R\"profile(${text})profile\"},\n")
   endforeach()
+
+  # Filters that another coracle compiled are told apart by the sources they came from.
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/policy/*)
+  set(hashes "")
+  foreach(source IN LISTS profiles sources)
+    file(SHA256 ${source} hash)
+    string(APPEND hashes ${hash})
+  endforeach()
+  string(SHA256 seccomp_revision "${hashes}")
+
   # A change of a text is a reason to configure again.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${profiles})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${profiles} ${sources})
   set(generated ${PROJECT_BINARY_DIR}/generated/embedded_seccomp.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/src/policy/embedded_seccomp.cpp.in ${generated} @ONLY)
   target_sources(${target} PRIVATE ${generated})

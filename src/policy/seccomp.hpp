@@ -57,7 +57,4 @@ Result<SeccompProfile> parse_seccomp(std::string_view text, const std::vector<st
 // Error: not_found with the names there are, or parse_seccomp's, naming the file.
 Result<SeccompProfile> find_seccomp(const std::string& name_or_path, const std::vector<std::string>& capabilities = {});
 
-// The whole profile as text, one line a rule: equal text, equal profile.
-std::string canonical_text(const SeccompProfile& profile);
-
 }  // namespace coracle::policy

@@ -14,23 +14,27 @@ namespace fs = std::filesystem;
 
 class BpfCache : public ::testing::Test {
 protected:
-    const SeccompProfile profile = find_seccomp("default").value();
-    const std::string program = compile_bpf(profile).value();
+    const std::string program = compile_bpf(find_seccomp("default").value()).value();
     testing::ScratchDir store;
     const base::UniqueFd store_fd = store.open();
 
-    fs::path file() const { return store.path() / "filters" / (profile_hash(profile) + ".bpf"); }
-    std::string content() const { return base::read_file(file(), 1_MiB).value(); }
-    void write(const std::string& text) const { std::ofstream(file(), std::ios::binary) << text; }
-    std::string cached() const { return cached_bpf(store_fd.get(), profile).value(); }
+    std::string cached(const std::vector<std::string>& capabilities = {}) const {
+        return cached_bpf(store_fd.get(), "default", capabilities).value();
+    }
+    std::vector<fs::path> files() const {
+        return {fs::directory_iterator(store.path() / "filters"), fs::directory_iterator()};
+    }
+    std::string content() const { return base::read_file(files().at(0), 1_MiB).value(); }
+    void write(const std::string& text) const { std::ofstream(files().at(0), std::ios::binary) << text; }
 };
 
 TEST_F(BpfCache, KeepsTheProgramForTheNextRun) {
     EXPECT_EQ(cached(), program);
-    const auto first = fs::last_write_time(file());
+    ASSERT_EQ(files().size(), 1U);
+    const auto first = fs::last_write_time(files()[0]);
     EXPECT_EQ(cached(), program);
-    EXPECT_EQ(fs::last_write_time(file()), first);
-    EXPECT_EQ(std::distance(fs::directory_iterator(file().parent_path()), fs::directory_iterator()), 1);
+    EXPECT_EQ(fs::last_write_time(files()[0]), first);
+    EXPECT_EQ(files().size(), 1U);
 }
 
 TEST_F(BpfCache, DamageIsNoticedAndRepaired) {
@@ -49,21 +53,45 @@ TEST_F(BpfCache, DamageIsNoticedAndRepaired) {
 }
 
 TEST_F(BpfCache, AFileOfAnotherProfileIsNotUsed) {
-    const SeccompProfile other = find_seccomp("default", {"CAP_SYS_CHROOT"}).value();
-    ASSERT_NE(profile_hash(other), profile_hash(profile));
-    ASSERT_TRUE(cached_bpf(store_fd.get(), other));
-    fs::rename(store.path() / "filters" / (profile_hash(other) + ".bpf"), file());
+    ASSERT_EQ(cached(), program);
+    const fs::path mine = files()[0];
+    const std::string good = content();
+    ASSERT_NE(cached({"CAP_SYS_CHROOT"}), program);
+    ASSERT_EQ(files().size(), 2U);
+    fs::rename(files()[0] == mine ? files()[1] : files()[0], mine);
     EXPECT_EQ(cached(), program);
+    EXPECT_EQ(content(), good);
+}
+
+TEST_F(BpfCache, AProfileFileIsCompiledAgainWhenItChanges) {
+    const std::string path = store.path() / "mine.json";
+    const auto write_profile = [&](const std::string& action) {
+        std::ofstream(path) << R"({"defaultAction": "SCMP_ACT_ERRNO", "syscalls": [{"names": ["read"], "action": ")" +
+                                   action + R"("}]})";
+    };
+    write_profile("SCMP_ACT_ALLOW");
+    const std::string allows = cached_bpf(store_fd.get(), path).value();
+    write_profile("SCMP_ACT_KILL");
+    EXPECT_NE(cached_bpf(store_fd.get(), path).value(), allows);
+}
+
+TEST_F(BpfCache, AProfileThatCannotBeReadIsAnErrorThatNamesIt) {
+    const std::string path = store.path() / "mine.json";
+    EXPECT_EQ(cached_bpf(store_fd.get(), path).error().code, ErrorCode::not_found);
+    EXPECT_EQ(cached_bpf(store_fd.get(), "defautl").error().hint, "did you mean 'default'?");
+    std::ofstream(path) << "{}";
+    EXPECT_NE(cached_bpf(store_fd.get(), path).error().message.find(path), std::string::npos);
+    EXPECT_FALSE(fs::exists(store.path() / "filters"));
 }
 
 TEST_F(BpfCache, AStoreThatCannotBeWrittenStillWorks) {
     std::ofstream(store.path() / "filters") << "a file where the folder should be";
     EXPECT_EQ(cached(), program);
-    EXPECT_EQ(cached_bpf(-1, profile).value(), program);
+    EXPECT_EQ(cached_bpf(-1, "default").value(), program);
 }
 
 TEST_F(BpfCache, UnconfinedHasNothingToLoadAndLeavesNoFile) {
-    EXPECT_EQ(cached_bpf(store_fd.get(), find_seccomp("unconfined").value()).value(), "");
+    EXPECT_EQ(cached_bpf(store_fd.get(), "unconfined").value(), "");
     EXPECT_TRUE(fs::is_empty(store.path()));
 }
 
