@@ -55,8 +55,8 @@ Result<std::string> guest_path(std::string_view text) {
 }
 
 Result<std::string> mount_point(std::string_view text) {
-    TRY(auto path, guest_path(text));
-    if (path == "/") return bad(text, "is the root of the sandbox", "mount below it, such as /data");
+    auto path = guest_path(text);
+    if (path && *path == "/") return bad(text, "is the root of the sandbox", "mount below it, such as /data");
     return path;
 }
 
