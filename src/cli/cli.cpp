@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/did_you_mean.hpp"
 #include "cli/command.hpp"
-#include "cli/suggest.hpp"
 
 namespace coracle::cli {
 
@@ -57,10 +57,8 @@ int refuse_command(const Context& context, const std::string& word, ErrorForm fo
     }
     Arguments known;
     for (const auto& command : commands()) known.emplace_back(command.name);
-    const std::string near = did_you_mean(word, known);
-    const auto error = make_error(ErrorCode::invalid_request, "unknown command '" + word + "'",
-                                  near.empty() ? "`coracle --help` lists the commands" : near);
-    return fail(context, error, form);
+    const auto hint = base::did_you_mean(word, known, "`coracle --help` lists the commands");
+    return fail(context, make_error(ErrorCode::invalid_request, "unknown command '" + word + "'", hint), form);
 }
 
 int dispatch(Context& context, const std::string& word, const Arguments& args) {

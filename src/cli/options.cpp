@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/did_you_mean.hpp"
 #include "base/try.hpp"
-#include "cli/suggest.hpp"
 
 namespace coracle::cli {
 
@@ -149,8 +149,7 @@ private:
         if (unknown == last) return {};
         apply_flags(unknown, rest.end());
         const std::string name = unknown->substr(0, unknown->find('='));
-        const std::string near = did_you_mean(name, known_names());
-        return usage_error("unknown option '" + name + "'", near.empty() ? "see --help" : near);
+        return usage_error("unknown option '" + name + "'", base::did_you_mean(name, known_names(), "see --help"));
     }
 
     // The flags behind an unknown option: where its command begins cannot be told, so up to the first "--".

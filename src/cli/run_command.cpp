@@ -20,6 +20,7 @@ constexpr CommandText text{
     "  coracle run -m 256m --timeout 5s -v ./work:/work:ro busybox -- sh -c 'ls -l /work'\n"
     "  coracle run --json --cpus 0.5 busybox -- sh -c 'echo out; echo err >&2; exit 7'\n"
     "  echo data | coracle run -i busybox wc -c\n"
+    "  coracle run --script hello.py python -- python3\n"
     "  coracle run --result record.json busybox make-report\n"};
 
 Result<RunResult> execute(Context& context, RunDraft& draft, Arguments words) {

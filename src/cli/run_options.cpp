@@ -108,7 +108,8 @@ constexpr OptionRow<RunDraft> request_rows[]{
      set_to<&Request::writable_root, false>},
     {"--writable", "", "Files", "Root file system that can be written; what is written goes with the run",
      set_to<&Request::writable_root, true>},
-    {"--script", "FILE|-", "Files", "Text of FILE, or of stdin, as /coracle/script in the sandbox", set_script},
+    {"--script", "FILE|-", "Files",
+     "Run the text of FILE, or of stdin: by COMMAND, else by its #! line, else by /bin/sh", set_script},
 
     {"-e,--env", "NAME[=VALUE]", "Program", "Set a variable; without a value, pass on the caller's",
      collect<&RunDraft::env>},
