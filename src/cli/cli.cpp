@@ -4,17 +4,15 @@
 #include <algorithm>
 #include <array>
 
+#include "base/did_you_mean.hpp"
 #include "cli/command.hpp"
-#include "cli/suggest.hpp"
 
 namespace coracle::cli {
 
 namespace {
 
-constexpr CommandText text{"coracle [GLOBAL OPTIONS] COMMAND [ARGUMENT...]",
-                           "coracle runs untrusted code in a fresh container and tells exactly what happened.",
-                           "Example:\n  coracle run --memory 256m --timeout 5s busybox echo hello\n\n"
-                           "`coracle COMMAND --help` tells more about a command.\n"};
+constexpr CommandText text{"coracle [OPTIONS] COMMAND [ARGUMENT...]",
+                           "coracle runs untrusted code in a fresh container and tells exactly what happened.", ""};
 
 // Words of the design that somebody may try; each gets its command in time.
 struct Planned {
@@ -34,13 +32,21 @@ constexpr std::array<Planned, 11> planned{
      {"pool", ""},
      {"profile", ""}}};
 
-std::string help_with_commands(const std::string& help) {
-    std::string lines = help + "\nCommands:\n";
+std::string command_list() {
+    std::string lines = "Commands:\n";
     for (const auto& command : commands()) {
         lines += "  " + std::string(command.name) + std::string(12 - command.name.size(), ' ');
         lines += std::string(command.summary) + "\n";
     }
-    return lines;
+    return lines +
+           "\n`coracle COMMAND --help` tells more. An example:\n"
+           "  coracle run --memory 256m --timeout 5s busybox echo hello\n";
+}
+
+int print_help(const Context& context, std::span<const BoundOption> options) {
+    const std::string list = command_list();
+    auto help = parse_words({text.usage, text.about, list}, options, OptionsEnd::at_first_word, {"--help"});
+    return help ? print(context, help->help_text) : fail(context, help.error());
 }
 
 int refuse_command(const Context& context, const std::string& word, ErrorForm form) {
@@ -51,10 +57,8 @@ int refuse_command(const Context& context, const std::string& word, ErrorForm fo
     }
     Arguments known;
     for (const auto& command : commands()) known.emplace_back(command.name);
-    const std::string near = did_you_mean(word, known);
-    const auto error = make_error(ErrorCode::invalid_request, "unknown command '" + word + "'",
-                                  near.empty() ? "`coracle --help` lists the commands" : near);
-    return fail(context, error, form);
+    const auto hint = base::did_you_mean(word, known, "`coracle --help` lists the commands");
+    return fail(context, make_error(ErrorCode::invalid_request, "unknown command '" + word + "'", hint), form);
 }
 
 int dispatch(Context& context, const std::string& word, const Arguments& args) {
@@ -81,10 +85,7 @@ int run_cli(std::span<const std::string> args, const Streams& streams, const Eng
     auto parsed = parse_words(text, options, OptionsEnd::at_first_word, Arguments(args.begin(), args.end()));
     if (!parsed) return fail(context, parsed.error());
     if (!parsed->help && !parsed->words.empty()) parsed->words = without_help_word(std::move(parsed->words));
-    if (parsed->help || parsed->words.empty()) {
-        const auto help = parse_words(text, options, OptionsEnd::at_first_word, {"--help"});
-        return print(context, help_with_commands(help->help_text));
-    }
+    if (parsed->help || parsed->words.empty()) return print_help(context, options);
     return dispatch(context, parsed->words.front(), Arguments(parsed->words.begin() + 1, parsed->words.end()));
 }
 

@@ -19,20 +19,20 @@ constexpr Command table[]{
 };
 
 constexpr OptionRow<GlobalOptions> global_rows[]{
-    {"--store", "DIR", "Global options", "Where images live (/var/lib/coracle; users: ~/.local/share/coracle)",
+    {"--store", "DIR", global_group, "Where images live (/var/lib/coracle; users: ~/.local/share/coracle)",
      [](GlobalOptions& global, const std::string& value) -> Result<> {
          if (value.empty()) return make_error(ErrorCode::invalid_request, "'' is not a directory", "name one");
          global.engine.store = value;
          return {};
      }},
-    {"--log-level", "LEVEL", "Global options", "trace, debug, info, warn, error or off; on stderr (error)",
+    {"--log-level", "LEVEL", global_group, "trace, debug, info, warn, error or off; on stderr (error)",
      [](GlobalOptions& global, const std::string& value) -> Result<> {
          auto level = parse_log_level(value);
          if (!level) return std::move(level).error();
          global.log_level = *level;
          return {};
      }},
-    {"--config", "FILE", "Not built yet", "Configuration file",
+    {"--config", "FILE", hidden_group, "Configuration file",
      [](GlobalOptions&, const std::string&) -> Result<> {
          return make_error(ErrorCode::unsupported, "is a known option but not built yet", "leave it out for now");
      }},

@@ -18,7 +18,10 @@ std::string option_words() {
     add_record_options(options, draft);
     add_global_options(options, global);
     std::string words;
-    for (const auto& option : options) words += std::string(option.names.substr(option.names.find("--"))) + " ";
+    for (const auto& option : options) {
+        if (option.group == hidden_group) continue;
+        words += std::string(option.names.substr(option.names.find("--"))) + " ";
+    }
     return words + "--help";
 }
 

@@ -9,20 +9,31 @@
 #include <optional>
 #include <utility>
 
+#include "base/did_you_mean.hpp"
 #include "base/try.hpp"
-#include "cli/suggest.hpp"
 
 namespace coracle::cli {
 
 namespace {
 
-// Prints our own usage line: CLI11 would not know that options end at the image.
+// Prints our own usage line, as CLI11 would not know that options end at the image, and the groups without gaps.
 class HelpFormatter : public CLI::Formatter {
 public:
     explicit HelpFormatter(std::string_view usage) : usage_(usage) { column_width(34); }
-    std::string make_usage(const CLI::App*, std::string) const override { return "\nUsage: " + usage_ + "\n"; }
+
+    std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+        std::string text = app->get_description() + "\n\nUsage: " + usage_ + "\n";
+        for (const auto& group : app->get_groups()) {
+            if (group != hidden_group) text += make_group(group, false, options_in(app, group));
+        }
+        return text + "\n" + app->get_footer();
+    }
 
 private:
+    static std::vector<const CLI::Option*> options_in(const CLI::App* app, const std::string& group) {
+        return app->get_options([&](const CLI::Option* option) { return option->get_group() == group; });
+    }
+
     std::string usage_;
 };
 
@@ -54,10 +65,10 @@ public:
     ArgumentReader(const CommandText& text, std::span<const BoundOption> options, OptionsEnd end)
         : options_(options), end_(end), app_(std::string(text.about)) {
         app_.formatter(std::make_shared<HelpFormatter>(text.usage));
-        app_.set_help_flag("-h,--help", "Print this text")->group("Other");
-        app_.footer("\n" + std::string(text.examples));
+        app_.footer(std::string(text.examples));
         end == OptionsEnd::at_first_word ? app_.prefix_command() : app_.allow_extras();
         for (const auto& option : options) declare(option);
+        app_.set_help_flag("-h,--help", "Print this text")->group(std::string(global_group));
     }
 
     Result<ParsedWords> read(const std::vector<std::string>& args) {
@@ -138,8 +149,7 @@ private:
         if (unknown == last) return {};
         apply_flags(unknown, rest.end());
         const std::string name = unknown->substr(0, unknown->find('='));
-        const std::string near = did_you_mean(name, known_names());
-        return usage_error("unknown option '" + name + "'", near.empty() ? "see --help" : near);
+        return usage_error("unknown option '" + name + "'", base::did_you_mean(name, known_names(), "see --help"));
     }
 
     // The flags behind an unknown option: where its command begins cannot be told, so up to the first "--".

@@ -11,6 +11,9 @@
 
 namespace coracle::cli {
 
+inline constexpr std::string_view global_group = "Global options";
+inline constexpr std::string_view hidden_group = "";  // known, but --help does not show it
+
 // One option: how it is spelled, what it takes, what it does to the Target. A row without a value name is a flag.
 template <class Target>
 struct OptionRow {

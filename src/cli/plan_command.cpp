@@ -7,7 +7,8 @@ namespace coracle::cli {
 namespace {
 
 constexpr CommandText text{"coracle plan [OPTIONS] IMAGE [--] [COMMAND [ARG...]]",
-                           "Print what `coracle run` with the same options would do on this host, as JSON.",
+                           "Print what `coracle run` with the same options would do on this host, as JSON.\n"
+                           "The options for the record are taken too and change nothing.",
                            "Example:\n  coracle plan --memory 256m busybox echo hello\n"};
 
 Result<std::string> execute(Context& context, RunDraft& draft, Arguments words) {

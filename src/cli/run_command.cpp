@@ -20,29 +20,21 @@ constexpr CommandText text{
     "  coracle run -m 256m --timeout 5s -v ./work:/work:ro busybox -- sh -c 'ls -l /work'\n"
     "  coracle run --json --cpus 0.5 busybox -- sh -c 'echo out; echo err >&2; exit 7'\n"
     "  echo data | coracle run -i busybox wc -c\n"
+    "  coracle run --script hello.py python -- python3\n"
     "  coracle run --result record.json busybox make-report\n"};
 
-// What a run leaves to say: its record, and whether to stay silent about it.
-struct Outcome {
-    RunResult result;
-    std::optional<RecordSinks> sinks;
-};
-
-Outcome failed(const Error& error, const RunDraft& draft) {
-    Outcome outcome{.result = failed_result(error), .sinks = {}};
-    outcome.result.image_ref = draft.request.image;
-    // The options may still name a place for the record; where that is the very thing that failed, stderr tells.
-    if (auto sinks = RecordSinks::open(draft.record)) outcome.sinks = std::move(sinks).value();
-    return outcome;
-}
-
-Result<Outcome> execute(Context& context, RunDraft& draft, std::vector<std::string> words) {
+Result<RunResult> execute(Context& context, RunDraft& draft, Arguments words) {
     TRY_OK(take_words(draft, std::move(words)));
-    TRY(auto sinks, RecordSinks::open(draft.record));
     TRY(const Request request, finish_request(draft, context.streams));
     TRY(const auto engine, context.open_engine(context.global.engine));
     TRY(const auto signals, SignalPipe::install());
-    return Outcome{.result = engine->run(request, signals.fd()), .sinks = std::move(sinks)};
+    return engine->run(request, signals.fd());
+}
+
+RunResult failed(const Error& error, const RunDraft& draft) {
+    RunResult result = failed_result(error);
+    result.image_ref = draft.request.image;
+    return result;
 }
 
 void log_findings(const Log& log, const RunResult& result) {
@@ -66,14 +58,12 @@ void tell(const Context& context, const RunResult& result) {
     complain(context, std::string(to_string(result.reason)) + ": " + story(result), result.hint);
 }
 
-int report(const Context& context, const RecordOptions& options, const Outcome& outcome) {
-    const auto& result = outcome.result;
-    const std::string record = record_json(result, options.json ? OutputMode::capture : OutputMode::passthrough);
+int report(const Context& context, const RunResult& result, bool json, const RecordSinks& sinks) {
+    const std::string record = record_json(result, json ? OutputMode::capture : OutputMode::passthrough);
     int status = exit_status(result);
-    if (!options.json) tell(context, result);
-    if (options.json && print(context, record) != status_ok) status = status_failed;
-    if (!outcome.sinks) return status;
-    if (auto written = outcome.sinks->write(record); !written) status = fail(context, written.error());
+    if (!json) tell(context, result);
+    if (json && print(context, record) != status_ok) status = status_failed;
+    if (auto written = sinks.write(record); !written) status = fail(context, written.error());
     return status;
 }
 
@@ -87,10 +77,13 @@ int run_command(Context& context, const Arguments& args) {
     add_global_options(options, context.global);
     auto parsed = parse_words(text, options, OptionsEnd::at_first_word, args);
     if (parsed && parsed->help) return print(context, parsed->help_text);
-    auto outcome = parsed ? execute(context, draft, std::move(parsed->words)) : Result<Outcome>(parsed.error());
-    if (!outcome) outcome = failed(outcome.error(), draft);
-    log_findings(Log(context.global.log_level, context.streams.err), outcome->result);
-    return report(context, draft.record, *outcome);
+    // Opened once and first: a FIFO cannot be opened twice, and even a usage error has its record.
+    auto sinks = RecordSinks::open(draft.record);
+    if (!sinks) parsed = sinks.error();
+    auto run = parsed ? execute(context, draft, std::move(parsed->words)) : Result<RunResult>(parsed.error());
+    const RunResult result = run ? std::move(run).value() : failed(run.error(), draft);
+    log_findings(Log(context.global.log_level, context.streams.err), result);
+    return report(context, result, draft.record.json, sinks ? std::move(sinks).value() : RecordSinks());
 }
 
 }  // namespace coracle::cli

@@ -108,7 +108,8 @@ constexpr OptionRow<RunDraft> request_rows[]{
      set_to<&Request::writable_root, false>},
     {"--writable", "", "Files", "Root file system that can be written; what is written goes with the run",
      set_to<&Request::writable_root, true>},
-    {"--script", "FILE|-", "Files", "Text of FILE, or of stdin, as /coracle/script in the sandbox", set_script},
+    {"--script", "FILE|-", "Files",
+     "Run the text of FILE, or of stdin: by COMMAND, else by its #! line, else by /bin/sh", set_script},
 
     {"-e,--env", "NAME[=VALUE]", "Program", "Set a variable; without a value, pass on the caller's",
      collect<&RunDraft::env>},
@@ -131,12 +132,13 @@ constexpr OptionRow<RunDraft> request_rows[]{
      set_text<&Request::runtime>},
     {"--pull", "WHEN", "Runtime and image", "missing, always or never (missing)", set<&Request::pull, parse_pull>},
 
-    {"-t,--tty", "", "Not built yet", "A terminal for the program", not_built},
-    {"--publish", "PORT", "Not built yet", "A port of the sandbox on the host", not_built},
-    {"--allow", "HOST:PORT", "Not built yet", "An address that --network egress lets through", not_built},
-    {"--cpu-time", "DURATION", "Not built yet", "Processor time of the program", not_built},
-    {"--idle-timeout", "DURATION", "Not built yet", "Longest silence of the program", not_built},
-    {"--profile", "NAME", "Not built yet", "A named set of defaults", not_built},
+    // Words of the design that somebody may try.
+    {"-t,--tty", "", hidden_group, "A terminal for the program", not_built},
+    {"--publish", "PORT", hidden_group, "A port of the sandbox on the host", not_built},
+    {"--allow", "HOST:PORT", hidden_group, "An address that --network egress lets through", not_built},
+    {"--cpu-time", "DURATION", hidden_group, "Processor time of the program", not_built},
+    {"--idle-timeout", "DURATION", hidden_group, "Longest silence of the program", not_built},
+    {"--profile", "NAME", hidden_group, "A named set of defaults", not_built},
 };
 
 constexpr OptionRow<RunDraft> record_rows[]{

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/try.hpp"
-#include "cli/suggest.hpp"
 
 namespace coracle::cli {
 
@@ -55,8 +54,8 @@ Result<std::string> guest_path(std::string_view text) {
 }
 
 Result<std::string> mount_point(std::string_view text) {
-    TRY(auto path, guest_path(text));
-    if (path == "/") return bad(text, "is the root of the sandbox", "mount below it, such as /data");
+    auto path = guest_path(text);
+    if (path && *path == "/") return bad(text, "is the root of the sandbox", "mount below it, such as /data");
     return path;
 }
 
@@ -131,7 +130,7 @@ Result<std::vector<std::string>> parse_list(std::string_view text) {
 }
 
 Result<std::vector<std::string>> parse_required(std::string_view text) {
-    static constexpr std::array<std::string_view, 4> known{"memory", "cpus", "pids", "all"};
+    constexpr std::array<std::string_view, 4> known{"memory", "cpus", "pids", "all"};
     TRY(auto words, parse_list(text));
     for (const auto& word : words) {
         if (std::find(known.begin(), known.end(), word) == known.end()) {

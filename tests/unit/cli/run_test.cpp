@@ -5,10 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
 
 #include "base/files.hpp"
 #include "support/fake_engine.hpp"
@@ -325,6 +327,19 @@ TEST_F(RecordFile, MayBeADeviceThatIsWrittenAndNotReplaced) {
     EXPECT_EQ(run_cli(host_, {"run", "--result", "/dev/null", "busybox"}).status, 0);
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
     EXPECT_EQ(run_cli(host_, {"run", "--result", "/dev/full", "busybox"}).status, 125);
+}
+
+TEST_F(RecordFile, MayBeAFifoThatIsOpenedOnceEvenWhenTheRunFails) {
+    ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+    host_.open_error = make_error(ErrorCode::denied, "no store");
+    std::string got;
+    std::thread reader([&] {
+        const base::UniqueFd fd(::open(path("fifo").c_str(), O_RDONLY | O_CLOEXEC));
+        got = base::read_all(fd.get(), 1_MiB, "fifo").value();
+    });
+    EXPECT_EQ(run_cli(host_, {"run", "--result", path("fifo"), "busybox"}).status, 125);
+    reader.join();
+    EXPECT_EQ(json::parse(got).at("message"), "no store");
 }
 
 TEST_F(RecordFile, MayBeADescriptorThatTheSandboxDoesNotInherit) {

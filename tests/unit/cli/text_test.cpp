@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/suggest.hpp"
-
 namespace coracle::cli {
 namespace {
 
@@ -49,14 +47,6 @@ TEST(HumanSize, ChoosesTheUnit) {
     EXPECT_EQ(human_size(1536), "1.5 KiB");
     EXPECT_EQ(human_size(1ULL << 30U), "1.0 GiB");
     EXPECT_EQ(human_size(UINT64_MAX), "16777215.9 TiB");
-}
-
-TEST(DidYouMean, FindsTheNearWordAndNoFarOne) {
-    const std::vector<std::string> known{"--memory", "--cpus", "--pids", "--json"};
-    EXPECT_EQ(did_you_mean("--memry", known), "did you mean '--memory'?");
-    EXPECT_EQ(did_you_mean("--jsno", known), "did you mean '--json'?");
-    EXPECT_EQ(did_you_mean("--elephant", known), "");
-    EXPECT_EQ(did_you_mean(std::string(10'000, 'x'), known), "");
 }
 
 }  // namespace
