@@ -54,9 +54,10 @@ Result<std::string> guest_path(std::string_view text) {
 }
 
 Result<std::string> mount_point(std::string_view text) {
-    auto path = guest_path(text);
-    if (path && *path == "/") return bad(text, "is the root of the sandbox", "mount below it, such as /data");
-    return path;
+    if (std::filesystem::path(text).lexically_normal() == "/") {
+        return bad(text, "is the root of the sandbox", "mount below it, such as /data");
+    }
+    return guest_path(text);
 }
 
 }  // namespace

@@ -77,11 +77,11 @@ public:
     Error&& error() && { return std::get<1>(std::move(state_)); }
 
     [[nodiscard]] Result within(std::string_view context) && {
-        if (!has_value()) state_ = std::variant<T, Error>(std::in_place_index<1>, std::move(*this).error().within(context));
+        if (!has_value()) error() = Error(std::move(error())).within(context);
         return std::move(*this);
     }
     [[nodiscard]] Result at(Stage where) && {
-        if (!has_value()) state_ = std::variant<T, Error>(std::in_place_index<1>, std::move(*this).error().at(where));
+        if (!has_value()) error() = Error(std::move(error())).at(where);
         return std::move(*this);
     }
 

@@ -77,11 +77,6 @@ Result<Stream> take_stream(std::optional<supervisor::Capture> capture) {
     return stream;
 }
 
-Result<std::string> filter_for(const content::Store& store, const plan::Process& process) {
-    TRY(const policy::SeccompProfile profile, policy::find_seccomp(process.seccomp, process.capabilities));
-    return policy::cached_bpf(store.dir().get(), profile);
-}
-
 double to_ms(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-6; }
 
 std::int64_t now_ns() {
@@ -152,8 +147,9 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     Stopwatch watch;
     SandboxOptions options{.id = result.id, .runs = places_.runs, .programs = {}, .cancel_fd = signal_fd};
     TRY(options.programs, runtime::install_programs(places_.store).at(Stage::config));
-    TRY(std::string filter, filter_for(store_, plan.process).at(Stage::plan));
-    TRY(const std::string config, runtime_config::fast_config(plan, {.root_path = root_path(options)}).at(Stage::config));
+    TRY(std::string filter, policy::cached_bpf(store_.dir().get(), plan.process.seccomp, plan.process.capabilities)
+                                .at(Stage::plan));
+    TRY(const std::string config, runtime_config::fast_config(plan, {.root_path = root_path(options), .init_args = {std::string(init::program_path)}, .cgroups_path = {}}).at(Stage::config));
     TRY(Stdio stdio, make_stdio(request, plan).at(Stage::config));
     timing.config = watch.lap();
 
@@ -171,7 +167,7 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
                                    stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
     const supervisor::Ending ending =
-        supervise(sandbox.container, {.wall_time = plan.limits.wall_time,
+        supervisor::supervise(sandbox.container, {.wall_time = plan.limits.wall_time,
                                       .grace = plan.limits.grace,
                                       .signal_fd = signal_fd,
                                       .out = stdio.out ? &*stdio.out : nullptr,

@@ -20,7 +20,8 @@ Result<plan::VolumeFacts> look_at(const Volume& volume) {
     struct stat status {};
     struct statvfs mount {};
     if (::stat(volume.host.c_str(), &status) != 0 || ::statvfs(volume.host.c_str(), &mount) != 0) {
-        return os_error(context, errno).with_hint("create the directory on the host first");
+        Error error = os_error(context, errno);
+        return std::move(error).with_hint("create the directory on the host first");
     }
     plan::VolumeFacts facts{.directory = S_ISDIR(status.st_mode), .locked_options = {}};
     if ((mount.f_flag & ST_NOSUID) != 0) facts.locked_options.emplace_back("nosuid");

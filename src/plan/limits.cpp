@@ -41,13 +41,22 @@ CgroupChance v1_chance(const host::HostFacts& host) {
     return chance;
 }
 
+// How many of our limits the controllers can hold. On a hybrid host the v2 hierarchy is there but has few or none.
+std::size_t usefulness(const CgroupChance& chance) {
+    return chance.controllers.count("memory") + chance.controllers.count("cpu") + chance.controllers.count("pids");
+}
+
 CgroupChance best_chance(const host::HostFacts& host) {
-    if (host.cgroup_v2 && host.cgroup_v2->parent && !host.cgroup_v2->controllers.empty()) {
-        return v2_chance(*host.cgroup_v2);
+    CgroupChance v1 = v1_chance(host);
+    if (host.cgroup_v2 && host.cgroup_v2->parent) {
+        CgroupChance v2 = v2_chance(*host.cgroup_v2);
+        if (usefulness(v2) > 0 && usefulness(v2) >= usefulness(v1)) return v2;
     }
-    CgroupChance chance = v1_chance(host);
-    if (chance.mode == CgroupMode::none) chance.why_not = "no cgroup of this host is writable for " + whose(host);
-    return chance;
+    if (usefulness(v1) > 0) return v1;
+    return {.mode = CgroupMode::none,
+            .parents = {},
+            .controllers = {},
+            .why_not = "no cgroup of this host is writable for " + whose(host)};
 }
 
 bool is_required(const Request& request, const std::string& name) {
