@@ -78,8 +78,7 @@ Result<Stream> take_stream(std::optional<supervisor::Capture> capture) {
 }
 
 Result<std::string> filter_for(const content::Store& store, const plan::Process& process) {
-    TRY(const policy::SeccompProfile profile, policy::find_seccomp(process.seccomp, process.capabilities));
-    return policy::cached_bpf(store.dir().get(), profile);
+    return policy::cached_bpf(store.dir().get(), process.seccomp, process.capabilities);
 }
 
 double to_ms(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-6; }
