@@ -37,15 +37,20 @@ Result<> put_file(int root_fd, const std::filesystem::path& path, std::string_vi
     return base::replace_file_at(folder.get(), path.filename().string(), content, base::Durability::cache, mode);
 }
 
+// As in the keeper's overlay: a missing one is made, one above the image gets its mode in any case.
+Result<> make_mount_point(int root_fd, const plan::MountPoint& point) {
+    const bool there = base::open_in_root(root_fd, point.path, O_PATH).has_value();
+    if (there && !point.on_top) return {};
+    if (point.file) return put_file(root_fd, point.path, "", point.mode);
+    TRY(const base::UniqueFd made, make_way(root_fd, point.path));
+    // fchmod refuses O_PATH descriptors; their /proc link leads to the same directory.
+    if (::chmod(("/proc/self/fd/" + std::to_string(made.get())).c_str(), point.mode) == 0) return {};
+    return os_error("chmod '" + point.path + "'", errno);
+}
+
 Result<> complete_root(const std::filesystem::path& root, const plan::Rootfs& rootfs) {
     TRY(const base::UniqueFd root_fd, base::open_dir(root));
-    for (const std::string& path : rootfs.mount_points) {
-        TRY(const base::UniqueFd made, make_way(root_fd.get(), path));
-        (void)made;
-    }
-    for (const std::string& path : rootfs.file_mount_points) {
-        if (!base::open_in_root(root_fd.get(), path, O_PATH)) TRY_OK(put_file(root_fd.get(), path, "", 0644));
-    }
+    for (const plan::MountPoint& point : rootfs.mount_points) TRY_OK(make_mount_point(root_fd.get(), point));
     for (const plan::GeneratedFile& file : rootfs.generated) {
         TRY_OK(put_file(root_fd.get(), file.path, file.content, file.mode));
     }

@@ -34,11 +34,14 @@ runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const runtime::Pro
                                  .user_xattr = rootfs.user_xattr,
                                  .read_only = rootfs.read_only,
                                  .upper_bytes = rootfs.upper_size.count,
-                                 .mount_points = rootfs.mount_points,
-                                 .file_mount_points = rootfs.file_mount_points,
+                                 .mount_points = {},
                                  .generated = {}};
     for (auto layer = prepared.layers.rbegin(); layer != prepared.layers.rend(); ++layer) {
         result.lowers.push_back(layer->string());
+    }
+    for (const plan::MountPoint& point : rootfs.mount_points) {
+        result.mount_points.push_back(
+            {.path = point.path, .mode = point.mode, .file = point.file, .on_top = point.on_top});
     }
     for (const plan::GeneratedFile& file : rootfs.generated) {
         result.generated.push_back({.path = file.path, .content = file.content, .mode = file.mode});

@@ -60,13 +60,22 @@ struct GeneratedFile {
     mode_t mode = 0644;
 };
 
+// A place in the root file system on which something will be mounted.
+struct MountPoint {
+    std::string path;  // relative to the root
+    mode_t mode = 0755;
+    bool file = false;  // a file, not a directory
+    // Above the image's layers and not below them: the mode holds even where the image has the directory with another.
+    // runc gives a tmpfs the mode of the directory that it is mounted on.
+    bool on_top = false;
+};
+
 struct Rootfs {
     RootfsKind kind = RootfsKind::overlay;
     bool read_only = true;
     Bytes upper_size;                           // tmpfs that takes the writes where read_only is false
     bool user_xattr = false;                    // overlay option of mounts made inside a user namespace
-    std::vector<std::string> mount_points;      // directories that must exist, relative to the root
-    std::vector<std::string> file_mount_points; // files that must exist, relative to the root
+    std::vector<MountPoint> mount_points;
     std::vector<GeneratedFile> generated;
 };
 

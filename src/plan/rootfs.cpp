@@ -31,6 +31,17 @@ std::vector<GeneratedFile> generated_files(const PlanInput& input, const Resolve
     return files;
 }
 
+// Scratch directories are everybody's. Only at the top level may they lie above the image: further down their parents
+// would change the modes of the image's own directories.
+MountPoint mount_point(const Mount& mount) {
+    MountPoint point{.path = relative(mount.destination), .file = mount.onto_file};
+    if (mount.type == "tmpfs") {
+        point.mode = 01777;
+        point.on_top = point.path.find('/') == std::string::npos;
+    }
+    return point;
+}
+
 }  // namespace
 
 void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan) {
@@ -40,14 +51,14 @@ void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan
     rootfs.upper_size = Bytes{plan.limits.memory.count / 2};
     rootfs.user_xattr = plan.id_mapping != IdMapping::none;
     rootfs.generated = generated_files(input, user, plan);
-    rootfs.mount_points = {"proc", "sys", "dev"};
+    for (const char* name : {"proc", "sys", "dev"}) rootfs.mount_points.push_back({.path = name});
     for (const Mount& mount : plan.mounts) {
-        // /dev/pts and the like are made by the runtime in its own /dev.
-        if (mount.destination.starts_with("/dev/")) continue;
-        (mount.onto_file ? rootfs.file_mount_points : rootfs.mount_points).push_back(relative(mount.destination));
+        // /dev/pts and the like are made by the runtime in its own /dev; the three above are there already.
+        if (mount.destination.starts_with("/dev") || mount.destination == "/proc" || mount.destination == "/sys") continue;
+        rootfs.mount_points.push_back(mount_point(mount));
     }
     // The image's own WORKDIR is made where it is missing, as Docker does; the caller's must exist.
-    if (!input.request.workdir) rootfs.mount_points.push_back(relative(plan.process.cwd));
+    if (!input.request.workdir) rootfs.mount_points.push_back({.path = relative(plan.process.cwd)});
 }
 
 }  // namespace coracle::plan

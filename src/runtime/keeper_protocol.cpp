@@ -28,7 +28,10 @@ std::optional<T> unpack(std::string_view bytes, KeeperSays kind, Fill fill) {
 
 void write_rootfs(WireWriter& writer, const KeeperRootfs& rootfs) {
     writer.number(rootfs.overlay).texts(rootfs.lowers).number(rootfs.user_xattr).number(rootfs.read_only);
-    writer.number(rootfs.upper_bytes).texts(rootfs.mount_points).texts(rootfs.file_mount_points);
+    writer.number(rootfs.upper_bytes).number(rootfs.mount_points.size());
+    for (const KeeperMountPoint& point : rootfs.mount_points) {
+        writer.text(point.path).number(point.mode).number(point.file).number(point.on_top);
+    }
     writer.number(rootfs.generated.size());
     for (const KeeperFile& file : rootfs.generated) writer.text(file.path).text(file.content).number(file.mode);
 }
@@ -40,8 +43,14 @@ KeeperRootfs read_rootfs(WireReader& reader) {
     rootfs.user_xattr = reader.number() != 0;
     rootfs.read_only = reader.number() != 0;
     rootfs.upper_bytes = reader.number();
-    rootfs.mount_points = reader.texts();
-    rootfs.file_mount_points = reader.texts();
+    for (std::uint64_t left = reader.number(); left > 0 && reader.good(); --left) {
+        KeeperMountPoint point;
+        point.path = reader.text();
+        point.mode = static_cast<mode_t>(reader.number());
+        point.file = reader.number() != 0;
+        point.on_top = reader.number() != 0;
+        rootfs.mount_points.push_back(std::move(point));
+    }
     for (std::uint64_t left = reader.number(); left > 0 && reader.good(); --left) {
         KeeperFile file;
         file.path = reader.text();

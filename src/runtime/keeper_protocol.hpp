@@ -31,6 +31,14 @@ struct KeeperFile {
     mode_t mode = 0644;
 };
 
+// A place on which the runtime will mount something; made where the image has none.
+struct KeeperMountPoint {
+    std::string path;  // relative to the root
+    mode_t mode = 0755;
+    bool file = false;
+    bool on_top = false;  // above the image's layers: the mode holds whatever the image has there
+};
+
 // The root file system to assemble in the keeper's mount namespace.
 struct KeeperRootfs {
     bool overlay = true;              // false: bind lowers.front()
@@ -38,8 +46,7 @@ struct KeeperRootfs {
     bool user_xattr = false;
     bool read_only = true;
     std::uint64_t upper_bytes = 0;  // size of the tmpfs that takes the writes
-    std::vector<std::string> mount_points;       // directories to exist, relative to the root
-    std::vector<std::string> file_mount_points;  // files to exist
+    std::vector<KeeperMountPoint> mount_points;
     std::vector<KeeperFile> generated;
 };
 

@@ -101,7 +101,8 @@ def test_a_missing_blob_is_refused(empty_coracle, broken):
     assert_no_import(empty_coracle, broken, blob.name[:12])
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive at all", b"\x1f\x8b\x08\x00garbage", b"\0" * 4096])
+@pytest.mark.parametrize("content", [b"", b"no archive at all", b"\x1f\x8b\x08\x00garbage", b"\0" * 4096],
+                         ids=["empty", "text", "gzip", "zeros"])
 def test_a_file_that_is_no_image_is_refused(empty_coracle, tmp_path, content):
     source = tmp_path / "source.tar"
     source.write_bytes(content)

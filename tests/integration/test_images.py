@@ -96,7 +96,7 @@ def test_a_bundle_is_valid_against_the_runtime_schema(coracle, tmp_path):
     import json
 
     import jsonschema
-    done = coracle.call("bundle", "busybox", "-o", tmp_path / "bundle", "--", "echo", "hello")
+    done = coracle.call("bundle", "-o", tmp_path / "bundle", "busybox", "--", "echo", "hello")
     assert done.code == 0, done
     main = json.loads((SCHEMAS / "config-schema.json").read_text())
     main.pop("id", None)  # an absolute id would turn references into web addresses
@@ -110,7 +110,7 @@ def test_a_bundle_is_valid_against_the_runtime_schema(coracle, tmp_path):
 def test_plain_runc_runs_the_bundle_with_the_same_isolation(coracle, tmp_path):
     bundle = tmp_path / "bundle"
     script = "grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/self/status; touch /x || echo read-only"
-    assert coracle.call("bundle", "busybox", "-o", bundle, "--", "sh", "-c", script).code == 0
+    assert coracle.call("bundle", "-o", bundle, "busybox", "--", "sh", "-c", script).code == 0
     name = f"coracle-test-{os.getpid()}"
     done = subprocess.run(["runc", "--root", tmp_path / "state", "run", "-b", bundle, name], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, timeout=30 * harness.PATIENCE)

@@ -39,10 +39,18 @@ Result<> make_file_below(const std::string& base, const std::string& path, std::
     return {};
 }
 
-Result<> fill_skeleton(const std::string& skeleton, const KeeperRootfs& rootfs) {
-    for (const std::string& path : rootfs.mount_points) TRY_OK(make_below(skeleton, path));
-    for (const std::string& path : rootfs.file_mount_points) {
-        if (!base::exists_at(AT_FDCWD, skeleton + "/" + path)) TRY_OK(make_file_below(skeleton, path, "", 0644));
+Result<> make_mount_point(const std::string& base, const KeeperMountPoint& point) {
+    const std::string full = base + "/" + point.path;
+    if (base::exists_at(AT_FDCWD, full)) return {};
+    if (point.file) return make_file_below(base, point.path, "", point.mode);
+    TRY_OK(make_below(base, point.path));
+    if (::chmod(full.c_str(), point.mode) != 0) return os_error("chmod '" + point.path + "'", errno);
+    return {};
+}
+
+Result<> make_mount_points(const std::string& stage, const std::vector<KeeperMountPoint>& points) {
+    for (const KeeperMountPoint& point : points) {
+        TRY_OK(make_mount_point(stage + (point.on_top ? "/top" : "/skeleton"), point));
     }
     return {};
 }
@@ -121,14 +129,14 @@ std::string resolved_in(int root_fd, const std::string& path) {
 }
 
 // The mount points that the image's own links lead astray, as they would have to exist in the skeleton.
-Result<KeeperRootfs> astray(const std::string& root, const KeeperRootfs& rootfs) {
+Result<std::vector<KeeperMountPoint>> astray(const std::string& root, const std::vector<KeeperMountPoint>& points) {
     TRY(const base::UniqueFd root_fd, base::open_dir(root));
-    KeeperRootfs missing;
-    for (const std::string& path : rootfs.mount_points) {
-        if (!leads_somewhere(root_fd.get(), path)) missing.mount_points.push_back(resolved_in(root_fd.get(), path));
-    }
-    for (const std::string& path : rootfs.file_mount_points) {
-        if (!leads_somewhere(root_fd.get(), path)) missing.file_mount_points.push_back(resolved_in(root_fd.get(), path));
+    std::vector<KeeperMountPoint> missing;
+    for (KeeperMountPoint point : points) {
+        if (leads_somewhere(root_fd.get(), point.path)) continue;
+        point.path = resolved_in(root_fd.get(), point.path);
+        point.on_top = false;
+        missing.push_back(std::move(point));
     }
     return missing;
 }
@@ -157,23 +165,22 @@ Result<> mount_stage(const std::string& stage, const KeeperRootfs& rootfs) {
 Result<> mount_rootfs(const std::string& stage, const KeeperRootfs& rootfs) {
     const std::string root = stage + "/root";
     if (!rootfs.overlay) return mount_bind(rootfs.lowers.front(), root);
-    TRY_OK(fill_skeleton(stage + "/skeleton", rootfs));
+    TRY_OK(make_mount_points(stage, rootfs.mount_points));
     for (const KeeperFile& file : rootfs.generated) {
         TRY_OK(make_file_below(stage + "/top", file.path, file.content, file.mode));
     }
     TRY(const std::string names, link_lowers(stage, rootfs));
     TRY_OK(mount_overlay(stage, rootfs, names));
-    TRY(const KeeperRootfs missing, astray(root, rootfs));
-    if (missing.mount_points.empty() && missing.file_mount_points.empty()) return {};
+    TRY(const auto missing, astray(root, rootfs.mount_points));
+    if (missing.empty()) return {};
     // Lower layers must not change under a mounted overlay (overlayfs.rst, "Changes to underlying filesystems").
     if (::umount2(root.c_str(), 0) != 0) return os_error("unmount the root file system", errno);
-    TRY_OK(fill_skeleton(stage + "/skeleton", missing));
+    TRY_OK(make_mount_points(stage, missing));
     TRY_OK(mount_overlay(stage, rootfs, names));
-    TRY(const KeeperRootfs still, astray(root, rootfs));
-    if (still.mount_points.empty() && still.file_mount_points.empty()) return {};
-    const auto& first = still.mount_points.empty() ? still.file_mount_points : still.mount_points;
+    TRY(const auto still, astray(root, rootfs.mount_points));
+    if (still.empty()) return {};
     return make_error(ErrorCode::unsupported,
-                      "the image has something at '/" + first.front() + "' on which nothing can be mounted",
+                      "the image has something at '/" + still.front().path + "' on which nothing can be mounted",
                       "choose another path in the sandbox")
         .at(Stage::rootfs);
 }
