@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/try.hpp"
+#include "layer/header_guard.hpp"
 #include "layer/thread_locale.hpp"
 
 namespace coracle::layer {
@@ -79,9 +80,9 @@ Result<Entry> convert(archive_entry* raw, const Limits& limits) {
 
 struct TarReader::State {
     State(ByteSource& bytes, const Limits& bounds, ThreadLocale utf8)
-        : source(bytes), limits(bounds), locale(std::move(utf8)), buffer(std::size_t{1} << 17U) {}
+        : source(bytes, bounds), limits(bounds), locale(std::move(utf8)), buffer(std::size_t{1} << 17U) {}
 
-    ByteSource& source;
+    HeaderGuard source;
     const Limits limits;
     ThreadLocale locale;
     std::vector<char> buffer;

@@ -1,6 +1,7 @@
 // Applies tar archives to trees the way snapshots do, for tests of layers.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "layer/apply.hpp"

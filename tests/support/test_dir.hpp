@@ -1,40 +1,34 @@
-// A directory for one test: made below the system's temporary folder, removed with all that is in it.
+// What tests of files need: a directory with content, and the value or the Error of a Result.
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "base/files.hpp"
+#include "coracle/error.hpp"
+#include "support/scratch_dir.hpp"
 
 namespace coracle::test {
 
 class TestDir {
 public:
-    TestDir() : path_(std::filesystem::temp_directory_path() / ("coracle-test-" + base::random_hex(8))) {
-        std::filesystem::create_directories(path_);
-    }
-    TestDir(const TestDir&) = delete;
-    TestDir& operator=(const TestDir&) = delete;
-    ~TestDir() { (void)base::remove_tree_at(AT_FDCWD, path_.string()); }
-
-    const std::filesystem::path& path() const { return path_; }
-    std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+    const std::filesystem::path& path() const { return dir_.path(); }
+    std::filesystem::path operator/(std::string_view name) const { return path() / name; }
 
     std::filesystem::path write(const std::string& name, std::string_view text) const {
-        const auto file = path_ / name;
+        const auto file = path() / name;
         std::filesystem::create_directories(file.parent_path());
         std::ofstream(file, std::ios::binary) << text;
         return file;
     }
 
 private:
-    std::filesystem::path path_;
+    testing::ScratchDir dir_;
 };
 
 inline std::string read_text(const std::filesystem::path& file) {

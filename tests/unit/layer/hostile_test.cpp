@@ -167,6 +167,33 @@ TEST_P(HostileLayer, EveryBoundNamesItself) {
                 HasSubstr("limit of 255 bytes"));
 }
 
+TEST_P(HostileLayer, HugeExtendedHeadersEndBeforeTheyAreRead) {
+    const TarBuilder huge = TarBuilder().pax({{"comment", std::string(2'000'000, 'x')}}).file("a");
+    EXPECT_THAT(refuse(huge.finish()).message, HasSubstr("extended header exceeds the limit of 1m"));
+    const TarBuilder small = TarBuilder().file("a").gnu_long_name(std::string(200, 'n')).file("b");
+    EXPECT_THAT(refuse(small.finish(), {.header = Bytes{100}}).message, HasSubstr("limit of 100"));
+}
+
+TEST_P(HostileLayer, NamesAreNotCutAtANulByte) {
+    const auto evil =
+        TarBuilder().file("a", std::string(1000, 'a')).pax({{"path", std::string("evil\0name", 9)}}).file("x");
+    EXPECT_THAT(refuse(evil.finish()).message, HasSubstr("NUL"));
+}
+
+TEST_P(HostileLayer, ContentThatLooksLikeAHeaderIsContent) {
+    const auto inner = TarBuilder().pax({{"path", std::string("evil\0name", 9)}}).file("x").finish();
+    Tree tree(dir_ / "fs", GetParam());
+    must(tree.add(TarBuilder()
+                      .file("a.tar", inner)
+                      .pax({{"size", std::to_string(inner.size())}})
+                      .header("b.tar", '0', 0)
+                      .content(inner)
+                      .dir("d/")
+                      .file("f")
+                      .finish()));
+    EXPECT_EQ(read_text(tree / "b.tar"), inner);
+}
+
 TEST_P(HostileLayer, ABombEndsAtItsExpansion) {
     const std::string zeros(2'000'000, '\0');
     const Limits limits{.expansion = 10, .expansion_free = 1_MiB};
