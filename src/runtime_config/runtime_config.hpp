@@ -17,9 +17,9 @@ Result<std::string> portable_config(const plan::ExecutionPlan& plan, const polic
 
 // What the keeper's runtime needs to know beyond the plan.
 struct FastForm {
-    std::string root_path;                                 // the mounted root file system
+    std::string root_path{};                               // the mounted root file system
     std::vector<std::string> init_args{"/.coracle-init"};  // of the shim that later becomes the program's parent
-    std::string cgroups_path;                              // for CgroupMode::runtime_managed only
+    std::string cgroups_path{};                            // for CgroupMode::runtime_managed only
 };
 
 // The config.json that the keeper gives to the runtime, compact. It differs from the portable one in exactly these: the

@@ -1,0 +1,123 @@
+// A configuration file means what it says, and what it cannot mean is refused with file and line.
+#include "policy/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "support/scratch_dir.hpp"
+
+namespace coracle::policy {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Config, TheFileOfExistingUsersWorksUnchanged) {
+    const auto config = parse_config(R"(
+sandbox:
+  default_image: "ubuntu:22.04"
+  memory_limit: "1g"
+  cpu_limit: "2.0"
+  timeout: 300
+  network_mode: "none"        # none | bridge | host | egress
+  security: {read_only_root: true, no_new_privileges: true, drop_capabilities: ["ALL"]}
+  resources: {max_memory: "2g", max_cpu: "4.0", max_storage: "10g"}   # ceilings
+)",
+                                     "config.yaml");
+    ASSERT_TRUE(config) << config.error().message;
+    EXPECT_EQ(config->default_image, "ubuntu:22.04");
+    EXPECT_EQ(config->memory, 1_GiB);
+    EXPECT_EQ(config->cpus, Cpus{2000});
+    EXPECT_EQ(config->wall_time, 300s);
+    EXPECT_EQ(config->network, NetworkMode::none);
+    EXPECT_EQ(config->read_only_root, true);
+    EXPECT_EQ(config->drop_capabilities, std::vector<std::string>{"ALL"});
+    EXPECT_EQ(config->ceilings.memory, 2_GiB);
+    EXPECT_EQ(config->ceilings.cpus, Cpus{4000});
+    EXPECT_EQ(config->ceilings.storage, 10_GiB);
+    EXPECT_EQ(config->ceilings.above, Ceilings::Above::clamp);
+}
+
+TEST(Config, WhatIsNotSaidIsAbsent) {
+    for (const char* text : {"", "# nothing\n", "sandbox:\n", "sandbox: {}\n"}) {
+        const auto config = parse_config(text, "c.yaml");
+        ASSERT_TRUE(config) << text;
+        EXPECT_FALSE(config->memory);
+        EXPECT_FALSE(config->ceilings.memory);
+        EXPECT_FALSE(config->read_only_root);
+    }
+}
+
+struct Refusal {
+    std::string text;
+    std::string message;
+    std::string hint;
+};
+
+TEST(Config, RefusesWithFileLineAndKey) {
+    const std::vector<Refusal> refusals{
+        {"sandbox:\n  memory_limit: 512x\n", "c.yaml:2: memory_limit: '512x' is not a size", "write it like"},
+        {"sandbox:\n  memroy_limit: 1g\n", "c.yaml:2: memroy_limit: unknown key", "'memory_limit'"},
+        {"snadbox:\n  timeout: 1\n", "c.yaml:1: snadbox: unknown key", "'sandbox'"},
+        {"sandbox:\n  security:\n    read_only_root: maybe\n", "c.yaml:3: read_only_root: 'maybe'", ""},
+        {"sandbox:\n  security:\n    no_new_privileges: false\n", "c.yaml:3: no_new_privileges", "remove"},
+        {"sandbox:\n  security: {drop_capabilities: [KILLL]}\n", "c.yaml:2: drop_capabilities: 'KILLL'", "'CAP_KILL'"},
+        {"sandbox:\n  security: {drop_capabilities: ALL}\n", "not a list", ""},
+        {"sandbox:\n  network_mode: hots\n", "c.yaml:2: network_mode: 'hots'", "'host'"},
+        {"sandbox:\n  timeout: [1]\n", "c.yaml:2: timeout", ""},
+        {"sandbox:\n  timeout:\n", "c.yaml:2: timeout", ""},
+        {"sandbox:\n  ceilings: ignore\n", "c.yaml:2: ceilings: 'ignore'", ""},
+        {"sandbox:\n  timeout: 1\n  timeout: 2\n", "c.yaml:3: 'timeout' is there twice", ""},
+        {"sandbox:\n  - a\n", "c.yaml:1: sandbox: not a group", ""},
+        {"sandbox: {\n", "c.yaml:", ""},
+        {"- 1\n", "c.yaml: not a group", ""},
+        {"? [a]\n: 1\n", "c.yaml:1: a key that is not a word", ""},
+    };
+    for (const Refusal& refusal : refusals) {
+        const auto config = parse_config(refusal.text, "c.yaml");
+        ASSERT_FALSE(config) << refusal.text;
+        EXPECT_EQ(config.error().code, ErrorCode::invalid_request);
+        EXPECT_NE(config.error().message.find(refusal.message), std::string::npos) << config.error().message;
+        EXPECT_NE(config.error().hint.find(refusal.hint), std::string::npos) << config.error().hint;
+    }
+}
+
+TEST(Config, ATextThatGrowsOrNestsWithoutEndIsRefused) {
+    std::string laughs = "a0: &a0 [x, x]\n";
+    for (int i = 1; i < 30; ++i) {
+        const std::string before = "*a" + std::to_string(i - 1);
+        laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + before + ", " + before + "]\n";
+    }
+    EXPECT_FALSE(parse_config(laughs, "c.yaml"));
+    EXPECT_FALSE(parse_config("sandbox: " + std::string(100, '['), "c.yaml"));
+    EXPECT_FALSE(parse_config(std::string(100'000, '['), "c.yaml"));
+    EXPECT_FALSE(parse_config(std::string(2'000'000, '#'), "c.yaml"));
+}
+
+TEST(Config, AFileOverAnotherKeepsCeilingsAndAddsDrops) {
+    const Config lower = parse_config(
+                             "sandbox: {memory_limit: 1g, timeout: 5, resources: {max_memory: 2g}, "
+                             "security: {drop_capabilities: [kill]}}",
+                             "etc")
+                             .value();
+    const Config upper = parse_config(
+                             "sandbox: {memory_limit: 2g, resources: {max_memory: 99g}, "
+                             "security: {drop_capabilities: [chown]}}",
+                             "home")
+                             .value();
+    const Config both = overlaid(lower, upper);
+    EXPECT_EQ(both.memory, 2_GiB);
+    EXPECT_EQ(both.wall_time, 5s);
+    EXPECT_EQ(both.ceilings.memory, 2_GiB);
+    EXPECT_EQ(both.drop_capabilities, (std::vector<std::string>{"CAP_KILL", "CAP_CHOWN"}));
+}
+
+TEST(Config, ReadsAFile) {
+    const testing::ScratchDir dir;
+    EXPECT_EQ(read_config(dir.path() / "none.yaml").error().code, ErrorCode::not_found);
+    std::ofstream(dir.path() / "c.yaml") << "sandbox: {timeout: 1m}\n";
+    EXPECT_EQ(read_config(dir.path() / "c.yaml")->wall_time, 60s);
+}
+
+}  // namespace
+}  // namespace coracle::policy
