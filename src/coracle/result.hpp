@@ -37,7 +37,8 @@ struct Stream {
     std::string sha256;             // of the kept bytes, lower-case hex
 };
 
-// A figure and where it was read: "cgroup2", "cgroup1", "rusage"; no value means unknown, never zero.
+// A figure and where it was read: "cgroup2", "cgroup1", "cgroup2_upper_bound" (the runtime's start is in it),
+// "rusage_lower_bound" (children that nobody waited for are not); no value means unknown, never zero.
 template <class T>
 struct Figure {
     std::optional<T> value;

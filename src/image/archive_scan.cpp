@@ -21,8 +21,10 @@ struct Signs {
     bool layout = false;
     bool blobs = false;
     bool old_layers = false;
+    bool anything = false;
 
     void look_at(std::string_view path) {
+        anything = true;
         while (path.starts_with("./")) path.remove_prefix(2);
         manifest |= path == "manifest.json";
         index |= path == "index.json";
@@ -65,6 +67,8 @@ Result<ArchiveScan> scan_archive(int fd) {
             "coracle imports OCI layouts and archives, docker save archives, and root file systems as directory or "
             "tar");
     }
+    // A file of zeros is a well-formed tar of nothing.
+    if (!signs->anything) return make_error(ErrorCode::corrupt, "the archive holds no files");
     if (signs->is_image()) return ArchiveScan{ArchiveKind::image, decoder.compression, {}};
     if (signs->old_layers) {
         return make_error(ErrorCode::unsupported, "a docker save archive without manifest.json",
