@@ -16,8 +16,8 @@ using Json = nlohmann::ordered_json;  // keys in the order in which a reader wan
 // Strings of strangers (messages, names, output) may be no UTF-8; the library then puts U+FFFD instead of throwing.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-// JSON has no word for infinities; none is ever measured.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+// Rounded to nine decimals, which hides the binary tail (7.243246999999999) and no nanosecond. JSON has no infinities.
+Json number(double value) { return std::isfinite(value) ? Json(std::round(value * 1e9) / 1e9) : Json(); }
 Json number(std::uint64_t value) { return value; }
 Json number(int value) { return value; }
 Json number(bool value) { return value; }

@@ -120,6 +120,15 @@ TEST(RecordJson, FlagsFollowTheReason) {
     EXPECT_EQ(parsed(oom).at("timed_out"), false);
 }
 
+TEST(RecordJson, ShowsTimesAsPeopleWriteThem) {
+    RunResult result = full_result();
+    result.timing_ms.rootfs = 7.243246999999999;
+    result.usage.wall_s = 1.99982988;
+    const auto text = record_json(result, OutputMode::capture);
+    EXPECT_NE(text.find("\"rootfs\":7.243247,"), std::string::npos) << text;
+    EXPECT_NE(text.find("\"duration\":1.99982988,"), std::string::npos) << text;
+}
+
 TEST(RecordJson, UnknownIsNullAndZeroIsZero) {
     const auto usage = parsed(full_result()).at("usage");
     EXPECT_EQ(usage.at("oom_kills"), 0);
