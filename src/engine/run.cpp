@@ -176,7 +176,7 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     if (ending.started) {
         timing.start = to_ms(ending.started->at_ns - created.created_ns);
         timing.run = Stopwatch::ms(ending.over.time_since_epoch() - std::chrono::nanoseconds(ending.started->at_ns));
-        describe_security(plan, *ending.started, result);
+        describe_process(plan, *ending.started, result);
     }
     timing.drain = Stopwatch::ms(ending.drained - ending.over);
 

@@ -77,6 +77,17 @@ Reason reason_of(const Error& error) {
     return Reason::setup_failed;
 }
 
+void list_rlimits(const plan::ExecutionPlan& plan, const init::Held& held, std::vector<Enforced>& enforced) {
+    for (const plan::Rlimit& limit : plan.process.rlimits) {
+        const auto list = [&](const char* name, std::uint64_t value) {
+            enforced.push_back({.limit = name, .value = std::to_string(value), .source = "rlimit " + limit.type});
+        };
+        if (limit.type == "RLIMIT_NOFILE") list("open_files", held.open_files);
+        if (limit.type == "RLIMIT_NPROC") list("pids", held.processes);
+        if (limit.type == "RLIMIT_FSIZE") list("file_size", held.file_size);
+    }
+}
+
 }  // namespace
 
 void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, const cgroup::Reading& reading,
@@ -141,7 +152,8 @@ void refuse(const Error& error, RunResult& result) {
     result.hint = error.hint;
 }
 
-void describe_security(const plan::ExecutionPlan& plan, const init::Started& started, RunResult& result) {
+void describe_process(const plan::ExecutionPlan& plan, const init::Started& started, RunResult& result) {
+    list_rlimits(plan, started.held, result.limits.enforced);
     SecurityFacts& security = result.security;
     const init::Held& held = started.held;
     for (std::size_t number = 0; number < policy::capability_names.size(); ++number) {

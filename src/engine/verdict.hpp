@@ -18,7 +18,7 @@ void account(const supervisor::Ending& ending, const cgroup::Reading& reading, R
 // The record of a run that never began: the Error's reason, message, hint and stage.
 void refuse(const Error& error, RunResult& result);
 
-// What the program's process held, as init read it.
-void describe_security(const plan::ExecutionPlan& plan, const init::Started& started, RunResult& result);
+// What the program's process held, as init read it: security facts, and the limits that are rlimits.
+void describe_process(const plan::ExecutionPlan& plan, const init::Started& started, RunResult& result);
 
 }  // namespace coracle::engine

@@ -52,7 +52,10 @@ std::string pack(const Started& started) {
         .number(started.held.capabilities)
         .number(bits(started.held.no_new_privileges))
         .number(bits(started.held.seccomp))
-        .texts(started.held.namespaces);
+        .texts(started.held.namespaces)
+        .number(started.held.open_files)
+        .number(started.held.processes)
+        .number(started.held.file_size);
     return std::move(writer).take();
 }
 
@@ -100,6 +103,9 @@ std::optional<Started> unpack_started(std::string_view bytes) {
         started.held.no_new_privileges = static_cast<int>(signed_number(reader));
         started.held.seccomp = static_cast<int>(signed_number(reader));
         started.held.namespaces = reader.texts();
+        started.held.open_files = reader.number();
+        started.held.processes = reader.number();
+        started.held.file_size = reader.number();
     });
 }
 

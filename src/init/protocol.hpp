@@ -36,6 +36,10 @@ struct Held {
     int no_new_privileges = -1;      // -1: could not be read
     int seccomp = -1;
     std::vector<std::string> namespaces;  // "mnt:[4026532281]", as in /proc/self/ns
+    // Soft limits of getrlimit(2); RLIM_INFINITY where there is none.
+    std::uint64_t open_files = 0;
+    std::uint64_t processes = 0;
+    std::uint64_t file_size = 0;
 };
 
 // init -> coracle: execve succeeded.

@@ -100,12 +100,20 @@ private:
             return;
         }
         const std::string& bytes = message.value()->bytes;
-        if (auto started = init::unpack_started(bytes)) ending_.started = std::move(started);
+        if (auto started = init::unpack_started(bytes)) on_started(*started);
         if ((ending_.failed = init::unpack_failed(bytes))) {
             ending_.conclude(Reason::exec_failed);
             kill();
         }
         if (const auto exited = init::unpack_exited(bytes)) on_exited(*exited);
+    }
+
+    // The clock of the limit is the clock of the record: both begin with the program.
+    void on_started(const init::Started& started) {
+        ending_.started = started;
+        if (phase_ == Phase::running) {
+            deadline_ = Clock::time_point(std::chrono::nanoseconds(started.at_ns)) + watch_.wall_time;
+        }
     }
 
     void on_exited(const init::Exited& exited) {

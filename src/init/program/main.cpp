@@ -52,8 +52,16 @@ std::optional<std::uint64_t> status_field(std::string_view status, std::string_v
     return std::strtoull(status.data() + at + key.size(), nullptr, radix);
 }
 
+std::uint64_t soft_limit(__rlimit_resource resource) {
+    rlimit limit{};
+    return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 Held read_held() {
     Held held;
+    held.open_files = soft_limit(RLIMIT_NOFILE);
+    held.processes = soft_limit(RLIMIT_NPROC);
+    held.file_size = soft_limit(RLIMIT_FSIZE);
     if (const auto status = base::read_file("/proc/self/status", 64_KiB)) {
         held.capabilities = status_field(status.value(), "\nCapEff:\t", 16).value_or(~std::uint64_t{0});
         held.no_new_privileges = static_cast<int>(status_field(status.value(), "\nNoNewPrivs:\t", 10).value_or(0));
