@@ -1,19 +1,17 @@
 // Implements digests over libcrypto, whose SHA-256 is three times as fast as a portable one (it uses SHA-NI).
 #include "content/hasher.hpp"
 
-#include <openssl/evp.h>
-
 #include <array>
 
 #include "base/try.hpp"
 
+// OpenSSL 3 marks these functions as old. Its newer interface (EVP) loads providers and configuration on first use,
+// 1.5 to 2 ms, which is a tenth of a whole run.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 namespace coracle::content {
 
 namespace {
-
-Error failed(std::string_view act) {
-    return make_error(ErrorCode::internal, "libcrypto could not " + std::string(act) + " a digest");
-}
 
 std::string hex_of(const unsigned char* bytes, std::size_t count) {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -27,26 +25,37 @@ std::string hex_of(const unsigned char* bytes, std::size_t count) {
 
 }  // namespace
 
-void Hasher::Free::operator()(evp_md_ctx_st* context) const { ::EVP_MD_CTX_free(context); }
-
 Result<Hasher> Hasher::create(std::string_view algorithm) {
-    const EVP_MD* method = algorithm == "sha256" ? ::EVP_sha256() : algorithm == "sha512" ? ::EVP_sha512() : nullptr;
-    if (method == nullptr) return make_error(ErrorCode::unsupported, "digest algorithm " + std::string(algorithm));
-    std::unique_ptr<EVP_MD_CTX, Free> context(::EVP_MD_CTX_new());
-    if (!context || ::EVP_DigestInit_ex(context.get(), method, nullptr) != 1) return failed("begin");
-    return Hasher(std::move(context), std::string(algorithm));
+    if (algorithm == "sha256") {
+        SHA256_CTX state{};
+        ::SHA256_Init(&state);
+        return Hasher(state);
+    }
+    if (algorithm == "sha512") {
+        SHA512_CTX state{};
+        ::SHA512_Init(&state);
+        return Hasher(state);
+    }
+    return make_error(ErrorCode::unsupported, "digest algorithm " + std::string(algorithm));
 }
 
 Result<> Hasher::add(std::string_view bytes) {
-    if (::EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) != 1) return failed("compute");
+    if (auto* const sha256 = std::get_if<SHA256_CTX>(&state_)) {
+        ::SHA256_Update(sha256, bytes.data(), bytes.size());
+    } else {
+        ::SHA512_Update(&std::get<SHA512_CTX>(state_), bytes.data(), bytes.size());
+    }
     return {};
 }
 
 Result<oci::Digest> Hasher::finish() && {
-    std::array<unsigned char, EVP_MAX_MD_SIZE> value{};
-    unsigned length = 0;
-    if (::EVP_DigestFinal_ex(context_.get(), value.data(), &length) != 1) return failed("finish");
-    return oci::Digest::parse(algorithm_ + ":" + hex_of(value.data(), length));
+    std::array<unsigned char, SHA512_DIGEST_LENGTH> value{};
+    if (auto* const sha256 = std::get_if<SHA256_CTX>(&state_)) {
+        ::SHA256_Final(value.data(), sha256);
+        return oci::Digest::parse("sha256:" + hex_of(value.data(), SHA256_DIGEST_LENGTH));
+    }
+    ::SHA512_Final(value.data(), &std::get<SHA512_CTX>(state_));
+    return oci::Digest::parse("sha512:" + hex_of(value.data(), SHA512_DIGEST_LENGTH));
 }
 
 Result<oci::Digest> digest_of(std::string_view text, std::string_view algorithm) {

@@ -1,14 +1,14 @@
 // Computes an OCI digest of bytes as they pass by.
 #pragma once
 
-#include <memory>
+#include <openssl/sha.h>
+
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "coracle/error.hpp"
 #include "oci/digest.hpp"
-
-struct evp_md_ctx_st;
 
 namespace coracle::content {
 
@@ -21,14 +21,10 @@ public:
     Result<oci::Digest> finish() &&;
 
 private:
-    struct Free {
-        void operator()(evp_md_ctx_st* context) const;
-    };
-    Hasher(std::unique_ptr<evp_md_ctx_st, Free> context, std::string algorithm)
-        : context_(std::move(context)), algorithm_(std::move(algorithm)) {}
+    using State = std::variant<SHA256_CTX, SHA512_CTX>;
+    explicit Hasher(State state) : state_(state) {}
 
-    std::unique_ptr<evp_md_ctx_st, Free> context_;
-    std::string algorithm_;
+    State state_;
 };
 
 // The digest of a text at once.
