@@ -92,7 +92,7 @@ Error unpacked(const std::string& text) {
 
 // The child's life: enter the namespace, wait for the maps, become its root, act.
 Result<> child_acts(const UniqueFd& entered, const UniqueFd& mapped, const std::function<Result<>()>& act) {
-    if (::unshare(CLONE_NEWUSER) != 0) return os_error("create a user namespace", errno);
+    if (::unshare(CLONE_NEWUSER) != 0) return user_namespace_error("create a user namespace", errno);
     TRY_OK(write_all(entered.get(), "e", "pipe"));
     char go = 0;
     while (::read(mapped.get(), &go, 1) < 0 && errno == EINTR) continue;
@@ -104,6 +104,21 @@ Result<> child_acts(const UniqueFd& entered, const UniqueFd& mapped, const std::
 }
 
 }  // namespace
+
+Error user_namespace_error(std::string_view act, int os_errno) {
+    Error error = os_error(act, os_errno);
+    if (os_errno == ENOSPC || os_errno == EUSERS) {
+        error.code = ErrorCode::unsupported;
+        error.message = "user namespaces are forbidden on this host: user.max_user_namespaces is 0 or used up";
+        error.hint = "as root: sysctl -w user.max_user_namespaces=15000";
+    } else if (os_errno == EPERM) {
+        error.code = ErrorCode::unsupported;
+        error.message = "user namespaces are forbidden on this host for ordinary users";
+        error.hint = "as root: sysctl -w kernel.unprivileged_userns_clone=1 (Debian), or "
+                     "kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)";
+    }
+    return error;
+}
 
 Result<> write_id_maps_by_helpers(pid_t pid, const IdMaps& maps) {
     TRY_OK(run_map_helper("newuidmap", pid, maps.uids));

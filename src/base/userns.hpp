@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "coracle/error.hpp"
@@ -24,6 +25,9 @@ struct IdMaps {
     std::vector<IdRange> gids;
     bool operator==(const IdMaps&) const = default;
 };
+
+// The Error of clone(2) or unshare(2) that asked for a user namespace, with the setting that forbids it and the fix.
+Error user_namespace_error(std::string_view act, int os_errno);
 
 // Writes the maps of `pid` with newuidmap(1) and newgidmap(1), which /etc/subuid and /etc/subgid must allow.
 Result<> write_id_maps_by_helpers(pid_t pid, const IdMaps& maps);

@@ -29,6 +29,13 @@ bool has_sys_admin(const std::string& status) {
     return ((effective >> cap_sys_admin) & 1U) != 0;
 }
 
+// user.max_user_namespaces, and Debian's own kernel.unprivileged_userns_clone; a missing file forbids nothing.
+bool user_namespaces_allowed(const std::filesystem::path& root) {
+    const auto is_zero = [](const std::string& text) { return text == "0" || text == "0\n"; };
+    return !is_zero(text_of(root / "proc/sys/user/max_user_namespaces")) &&
+           !is_zero(text_of(root / "proc/sys/kernel/unprivileged_userns_clone"));
+}
+
 }  // namespace
 
 std::optional<Program> find_program(const std::filesystem::path& root, const std::string& search_path,
@@ -48,6 +55,7 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.uid = ::geteuid();
     facts.gid = ::getegid();
     facts.privileged = facts.uid == 0 && has_sys_admin(text_of(root / "proc/self/status"));
+    facts.user_namespaces = user_namespaces_allowed(root);
     facts.overlay = text_of(root / "proc/filesystems").find("\toverlay\n") != std::string::npos;
     const CgroupFacts cgroups = read_cgroups(root, text_of(root / "proc/self/mountinfo"), text_of(root / "proc/self/cgroup"));
     facts.cgroup_v1 = cgroups.v1;

@@ -45,6 +45,7 @@ struct HostFacts {
     bool privileged = false;  // uid 0 with CAP_SYS_ADMIN: mounts and namespaces without a user namespace
     std::vector<CgroupV1> cgroup_v1;
     std::optional<CgroupV2> cgroup_v2;
+    bool user_namespaces = true;  // no sysctl forbids them to ordinary users; an LSM still may
     bool overlay = false;  // in /proc/filesystems now; may also be loadable, which only mount(2) can tell
     std::vector<SubRange> subuids;
     std::vector<SubRange> subgids;

@@ -20,7 +20,8 @@ std::vector<base::IdRange> ranges(std::uint32_t caller, const std::vector<host::
 
 IdMapping choose_id_mapping(const host::HostFacts& host) {
     if (host.privileged) return IdMapping::none;
-    const bool subordinate = !host.subuids.empty() && !host.subgids.empty() && host.newuidmap;
+    // Without user namespaces nothing can be mapped; images can still be kept, as files of the caller's.
+    const bool subordinate = host.user_namespaces && !host.subuids.empty() && !host.subgids.empty() && host.newuidmap;
     return subordinate ? IdMapping::subids : IdMapping::single;
 }
 

@@ -96,22 +96,9 @@ Result<Child> give_birth(Birth& birth) {
     int pidfd = -1;
     const SignalsBlocked blocked;
     const pid_t pid = ::clone(become_keeper, stack.data() + stack.size(), flags, &birth, &pidfd);
+    if (pid < 0 && birth.new_user_namespace) return base::user_namespace_error("clone the keeper", errno);
     if (pid < 0) return os_error("clone the keeper", errno);
     return Child{pid, UniqueFd(pidfd)};
-}
-
-Error explain(Error error, bool new_user_namespace) {
-    if (!new_user_namespace) return error;
-    error.code = ErrorCode::unsupported;
-    if (error.os_errno == ENOSPC || error.os_errno == EUSERS) {
-        error.message = "user namespaces are forbidden on this host: user.max_user_namespaces is 0 or used up";
-        error.hint = "as root: sysctl -w user.max_user_namespaces=15000";
-    } else if (error.os_errno == EPERM) {
-        error.message = "user namespaces are forbidden on this host for ordinary users";
-        error.hint = "as root: sysctl -w kernel.unprivileged_userns_clone=1 (Debian), or "
-                     "kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)";
-    }
-    return error;
 }
 
 bool wait_ended(const UniqueFd& pidfd, std::chrono::milliseconds patience) {
@@ -146,7 +133,7 @@ Result<KeeperProcess> KeeperProcess::start(const KeeperOptions& options, const U
                 .fds = {ends.second.fd(), self.get(), init_end.get()},
                 .new_user_namespace = options.new_user_namespace};
     auto child = give_birth(birth);
-    if (!child) return explain(std::move(child).error(), options.new_user_namespace);
+    if (!child) return std::move(child).error();
     KeeperProcess keeper(std::move(child.value().pidfd), child.value().pid, std::move(ends.first));
     if (birth.error != 0) return os_error("execute '" + options.program.string() + "'", birth.error);
     return keeper;
