@@ -23,7 +23,8 @@ Result<> check_guest_path(std::string_view flag, const std::string& path) {
 
 Result<> check_mount_path(std::string_view flag, const std::string& path) {
     TRY_OK(check_guest_path(flag, path));
-    const std::string normal = std::filesystem::path(path).lexically_normal().string();
+    std::string normal = std::filesystem::path(path).lexically_normal().string();
+    if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
     for (const std::string_view reserved : {"/", "/proc", "/sys", "/dev", "/.coracle-init", "/coracle"}) {
         if (normal == reserved || (reserved.size() > 1 && normal.starts_with(std::string(reserved) + "/") &&
                                    reserved != "/dev")) {
