@@ -29,6 +29,12 @@ bool has_sys_admin(const std::string& status) {
     return ((effective >> cap_sys_admin) & 1U) != 0;
 }
 
+// A directory may be "executable" too.
+bool is_program(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
 }  // namespace
 
 std::optional<Program> find_program(const std::filesystem::path& root, const std::string& search_path,
@@ -37,7 +43,7 @@ std::optional<Program> find_program(const std::filesystem::path& root, const std
         const std::size_t to = std::min(search_path.find(':', from), search_path.size());
         const std::filesystem::path directory = search_path.substr(from, to - from);
         const std::filesystem::path candidate = root / directory.relative_path() / name;
-        if (directory.is_absolute() && ::access(candidate.c_str(), X_OK) == 0) return Program{directory / name};
+        if (directory.is_absolute() && is_program(candidate)) return Program{directory / name};
         from = to + 1;
     }
     return std::nullopt;
