@@ -59,7 +59,8 @@ void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan
         rootfs.mount_points.push_back(mount_point(mount));
     }
     // The image's own WORKDIR is made where it is missing, as Docker does; the caller's must exist.
-    if (!input.request.workdir) rootfs.mount_points.push_back({.path = relative(plan.process.cwd)});
+    const std::string place = relative(plan.process.cwd);
+    if (!input.request.workdir && !place.empty()) rootfs.mount_points.push_back({.path = place});
 }
 
 }  // namespace coracle::plan
