@@ -83,6 +83,8 @@ private:
         TRY(const std::vector<std::string> children, list_dir(inner.get()));
         for (const std::string& child : children) {
             if (remove_simple(inner.get(), child.c_str())) continue;
+            // EBUSY: a mount point, whose root must not even get another mode.
+            if (errno != ENOTEMPTY && errno != EEXIST) return os_error(quoted("remove", name + "/" + child), errno);
             // Renaming a directory rewrites its "..", which needs write permission on it.
             ::fchmodat(inner.get(), child.c_str(), 0700, 0);
             std::string moved;
@@ -204,9 +206,8 @@ Result<> make_dirs(const std::filesystem::path& path, mode_t mode) {
         TRY_OK(make_dirs(path.parent_path(), mode));
         if (::mkdir(path.c_str(), mode) == 0) return {};
     }
-    if (errno == EEXIST) return {};
     const int cause = errno;
-    // On a read-only file system mkdir says EROFS even for a directory that is there.
+    // EEXIST may be a file; on a read-only file system mkdir says EROFS even for a directory that is there.
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return {};
     return os_error(quoted("create directory", path.string()), cause);
@@ -220,7 +221,9 @@ Result<> make_dir_at(int dir_fd, const std::string& name, mode_t mode) {
 Result<> remove_tree_at(int dir_fd, const std::string& name) {
     if (::unlinkat(dir_fd, name.c_str(), 0) == 0 || errno == ENOENT) return {};
     if (errno != EISDIR) return os_error(quoted("remove", name), errno);
-    if (::unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) == 0) return {};
+    if (::unlinkat(dir_fd, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+    // EBUSY: something is mounted there, and what it holds is not ours.
+    if (errno != ENOTEMPTY && errno != EEXIST) return os_error(quoted("remove", name), errno);
     const UniqueFd top = open_doomed(dir_fd, name.c_str());
     if (!top) return os_error(quoted("open", name), errno);
     TRY_OK(Remover(top.get()).empty().within(quoted("remove", name)));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 
 #include "base/files.hpp"
 #include "base/try.hpp"
@@ -47,6 +48,18 @@ void enable_controllers(int parent_fd) {
         // What could not be enabled shows when its limit is set.
         (void)base::write_value_at(parent_fd, "cgroup.subtree_control", "+" + name);
     }
+}
+
+// The kernel rounds bytes down to pages, of 64 KiB on some machines; anything else must be there as written.
+bool is_rounded_down(const std::string& held, const std::string& written) {
+    constexpr std::uint64_t largest_page = 65536;
+    std::uint64_t wanted = 0;
+    std::uint64_t got = 0;
+    const auto parse = [](const std::string& text, std::uint64_t& number) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        return error == std::errc() && end == text.data() + text.size();
+    };
+    return parse(written, wanted) && parse(held, got) && got <= wanted && wanted - got < largest_page;
 }
 
 template <class T>
@@ -137,10 +150,7 @@ Result<Enforced> Cgroup::set_and_read_back(const std::string& limit, const std::
     const Directory* const where = directory(controller);
     TRY(std::string held, base::read_file_at(where->fd.get(), file, 4_KiB));
     while (!held.empty() && held.back() == '\n') held.pop_back();
-    // The kernel rounds bytes down to pages; anything else must be there as written.
-    const std::uint64_t wanted = std::strtoull(value.c_str(), nullptr, 10);
-    const std::uint64_t got = std::strtoull(held.c_str(), nullptr, 10);
-    if (held != value && (got > wanted || wanted - got >= 65536)) {
+    if (held != value && !(controller == "memory" && is_rounded_down(held, value))) {
         return make_error(ErrorCode::unavailable,
                           "the limit " + limit + " was set to " + value + " but the kernel holds " + held + " in " + file)
             .at(Stage::cgroup);
@@ -252,7 +262,7 @@ Reading Cgroup::read() const {
         if (reading.pids_peak.value > baseline_.pids_peak.value) {
             *reading.pids_peak.value -= 1;
         } else {
-            reading.pids_peak.value.reset();
+            reading.pids_peak = {};
         }
     }
     return reading;

@@ -60,6 +60,12 @@ bool ended_by_oom(const supervisor::Ending& ending, const cgroup::Reading& readi
     return WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
 }
 
+// "9 (KILL)"; the real-time signals have no names in glibc.
+std::string signal_words(int number) {
+    const char* const name = ::sigabbrev_np(number);
+    return std::to_string(number) + (name == nullptr ? "" : " (" + std::string(name) + ")");
+}
+
 double seconds(std::int64_t microseconds) { return static_cast<double>(microseconds) * 1e-6; }
 
 template <class T>
@@ -110,8 +116,7 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
         result.hint = "raise --memory, or let the program use less";
         result.stage.clear();
     } else if (result.reason == Reason::signaled && result.message.empty()) {
-        result.message = "the program was ended by signal " + std::to_string(result.signal.value_or(0)) + " (" +
-                         ::sigabbrev_np(result.signal.value_or(0)) + ")";
+        result.message = "the program was ended by signal " + signal_words(result.signal.value_or(0));
     }
     if (ending.stuck) {
         result.warnings.emplace_back("a process did not die within 2 s of SIGKILL (uninterruptible sleep); the next start "

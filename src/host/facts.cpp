@@ -34,6 +34,11 @@ bool user_namespaces_allowed(const std::filesystem::path& root) {
     const auto is_zero = [](const std::string& text) { return text == "0" || text == "0\n"; };
     return !is_zero(text_of(root / "proc/sys/user/max_user_namespaces")) &&
            !is_zero(text_of(root / "proc/sys/kernel/unprivileged_userns_clone"));
+
+// A directory may be "executable" too.
+bool is_program(const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
 }  // namespace
@@ -44,7 +49,7 @@ std::optional<Program> find_program(const std::filesystem::path& root, const std
         const std::size_t to = std::min(search_path.find(':', from), search_path.size());
         const std::filesystem::path directory = search_path.substr(from, to - from);
         const std::filesystem::path candidate = root / directory.relative_path() / name;
-        if (directory.is_absolute() && ::access(candidate.c_str(), X_OK) == 0) return Program{directory / name};
+        if (directory.is_absolute() && is_program(candidate)) return Program{directory / name};
         from = to + 1;
     }
     return std::nullopt;

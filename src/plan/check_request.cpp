@@ -23,7 +23,8 @@ Result<> check_guest_path(std::string_view flag, const std::string& path) {
 
 Result<> check_mount_path(std::string_view flag, const std::string& path) {
     TRY_OK(check_guest_path(flag, path));
-    const std::string normal = std::filesystem::path(path).lexically_normal().string();
+    std::string normal = std::filesystem::path(path).lexically_normal().string();
+    if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
     for (const std::string_view reserved : {"/", "/proc", "/sys", "/dev", "/.coracle-init", "/coracle"}) {
         if (normal == reserved || (reserved.size() > 1 && normal.starts_with(std::string(reserved) + "/") &&
                                    reserved != "/dev")) {
@@ -50,7 +51,7 @@ Result<> check_network(NetworkMode mode) {
                       "use --network none (the default) or --network host");
 }
 
-Result<> check_floors(const LimitRequest& limits) {
+Result<> check_bounds(const LimitRequest& limits) {
     constexpr Bytes least_memory = 4_MiB;
     constexpr Cpus least_cpus{10};
     if (limits.memory && *limits.memory < least_memory) {
@@ -60,6 +61,13 @@ Result<> check_floors(const LimitRequest& limits) {
     }
     if (limits.cpus && *limits.cpus < least_cpus) {
         return invalid("--cpus " + to_string(*limits.cpus) + ": the kernel's least share is 0.01", "ask for 0.01 or more");
+    }
+    // PID_MAX_LIMIT, less the room that the runtime gets while it starts; pids.max refuses more (kernel/cgroup/pids.c).
+    constexpr std::uint64_t most_pids = 4'194'304 - 64;
+    if (limits.pids && *limits.pids > most_pids) {
+        return invalid("--pids " + std::to_string(*limits.pids) + ": Linux has room for at most " +
+                           std::to_string(most_pids) + " processes",
+                       "ask for less");
     }
     if (limits.pids && *limits.pids == 0) return invalid("--pids 0: the program itself is one", "ask for 1 or more");
     return {};
@@ -77,7 +85,7 @@ Result<> check_require(const std::vector<std::string>& names) {
 
 Result<> check_request(const Request& request) {
     TRY_OK(check_network(request.network));
-    TRY_OK(check_floors(request.limits));
+    TRY_OK(check_bounds(request.limits));
     TRY_OK(check_require(request.require));
     TRY_OK(check_env(request.env));
     if (request.workdir) TRY_OK(check_guest_path("--workdir", *request.workdir));

@@ -83,6 +83,8 @@ std::optional<GroupLine> find_group(std::string_view group, std::string_view wan
 
 std::vector<gid_t> supplementary(std::string_view group, std::string_view user, gid_t primary) {
     std::vector<gid_t> gids;
+    // A bare uid has no name, and "" would be the member of every group that has none.
+    if (user.empty()) return gids;
     for (const std::string_view line : split(group, '\n')) {
         const auto parsed = group_line(line);
         if (!parsed || parsed->gid == primary) continue;

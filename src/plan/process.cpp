@@ -87,6 +87,14 @@ std::vector<std::string> choose_env(const PlanInput& input, const ResolvedUser& 
     return std::move(env).take();
 }
 
+// The image's WORKDIR as a path inside: it becomes a mount point, so "/../.." must not lead the keeper out of its stage.
+std::string image_workdir(const oci::ImageConfig& image) {
+    if (image.working_dir.empty()) return workspace;
+    std::string path = std::filesystem::path("/" + image.working_dir).lexically_normal().string();
+    if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return path;
+}
+
 }  // namespace
 
 Result<ResolvedUser> choose_user(const PlanInput& input, ExecutionPlan& plan) {
@@ -116,9 +124,7 @@ Result<> plan_process(const PlanInput& input, const ResolvedUser& user, Executio
     plan.process.user = user.identity;
     plan.process.seccomp = request.seccomp;
     plan.script = request.script;
-    const std::string& image_dir = input.image.config.working_dir;
-    plan.process.cwd = request.workdir.value_or(image_dir.empty() ? workspace : image_dir);
-    if (!plan.process.cwd.starts_with('/')) plan.process.cwd.insert(0, 1, '/');
+    plan.process.cwd = request.workdir.value_or(image_workdir(input.image.config));
     return {};
 }
 

@@ -54,11 +54,13 @@ void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan
     for (const char* name : {"proc", "sys", "dev"}) rootfs.mount_points.push_back({.path = name});
     for (const Mount& mount : plan.mounts) {
         // /dev/pts and the like are made by the runtime in its own /dev; the three above are there already.
-        if (mount.destination.starts_with("/dev") || mount.destination == "/proc" || mount.destination == "/sys") continue;
+        const std::string& place = mount.destination;
+        if (place == "/dev" || place.starts_with("/dev/") || place == "/proc" || place == "/sys") continue;
         rootfs.mount_points.push_back(mount_point(mount));
     }
     // The image's own WORKDIR is made where it is missing, as Docker does; the caller's must exist.
-    if (!input.request.workdir) rootfs.mount_points.push_back({.path = relative(plan.process.cwd)});
+    const std::string place = relative(plan.process.cwd);
+    if (!input.request.workdir && !place.empty()) rootfs.mount_points.push_back({.path = place});
 }
 
 }  // namespace coracle::plan

@@ -47,10 +47,12 @@ bool is_abandoned(int dir_fd) {
 Result<RunDirectory> RunDirectory::create(const std::filesystem::path& runs, const std::string& id,
                                           const std::vector<std::filesystem::path>& cgroup_parents) {
     RunDirectory run(runs, id);
-    TRY(run.runs_fd_, base::open_dir(runs));
-    if (::mkdirat(run.runs_fd_.get(), id.c_str(), 0711) != 0) {
+    TRY(base::UniqueFd runs_fd, base::open_dir(runs));
+    if (::mkdirat(runs_fd.get(), id.c_str(), 0711) != 0) {
         return os_error("create the run directory '" + (runs / id).string() + "'", errno);
     }
+    // Only from here on is it ours to remove: a taken name is another run's directory.
+    run.runs_fd_ = std::move(runs_fd);
     TRY(const base::UniqueFd folder, base::open_dir_at(run.runs_fd_.get(), id));
     TRY(run.lock_, base::FileLock::try_acquire(folder.get(), lock_name));
     if (!run.lock_) return make_error(ErrorCode::unavailable, "another process took the new run directory " + id);
