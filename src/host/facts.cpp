@@ -34,6 +34,7 @@ bool user_namespaces_allowed(const std::filesystem::path& root) {
     const auto is_zero = [](const std::string& text) { return text == "0" || text == "0\n"; };
     return !is_zero(text_of(root / "proc/sys/user/max_user_namespaces")) &&
            !is_zero(text_of(root / "proc/sys/kernel/unprivileged_userns_clone"));
+}
 
 // A directory may be "executable" too.
 bool is_program(const std::filesystem::path& path) {
