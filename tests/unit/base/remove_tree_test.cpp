@@ -2,12 +2,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/files.hpp"
+#include "support/mount_namespace.hpp"
 #include "support/test_dir.hpp"
 #include "support/unprivileged.hpp"
 
@@ -103,28 +102,12 @@ TEST_F(RemoveTree, WhatMayNotBeRemovedIsNamed) {
     EXPECT_THAT(error.message, ::testing::HasSubstr("'tree'"));
 }
 
-// Runs `act` in a mount namespace of a child's own; the status it exits with, or nothing where that is not allowed.
-template <class Act>
-std::optional<int> in_mount_namespace(Act act) {
-    constexpr int not_allowed = 77;
-    const pid_t child = ::fork();
-    if (child == 0) {
-        if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-            ::_exit(not_allowed);
-        }
-        ::_exit(act());
-    }
-    int status = 0;
-    if (child < 0 || ::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-    return WEXITSTATUS(status) == not_allowed ? std::nullopt : std::optional(WEXITSTATUS(status));
-}
-
 TEST_F(RemoveTree, AMountIsNotCrossedInAnyDepth) {
     dir_.write("outside/kept", "kept");
     fs::permissions(dir_ / "outside", fs::perms(0755));
     for (const char* at : {"tree", "tree/one", "tree/one/two", "tree/one/two/three"}) {
         fs::create_directories(dir_ / "tree/one/two/three");
-        const auto status = in_mount_namespace([&] {
+        const auto status = test::in_mount_namespace([&] {
             if (::mount((dir_ / "outside").c_str(), (dir_ / at).c_str(), nullptr, MS_BIND, nullptr) != 0) return 2;
             return remove_tree_at(fd_.get(), "tree") ? 1 : 0;
         });
