@@ -19,7 +19,8 @@ const fs::path bundles = fs::path(CORACLE_SOURCE_DIR) / "bundles";
 fs::path golden_path(const std::string& name) { return bundles / name / "config.json"; }
 
 std::string written(const testing::GoldenPlan& golden) {
-    return portable_config(golden.plan, policy::find_seccomp(golden.plan.process.seccomp).value()).value();
+    const plan::Process& process = golden.plan.process;
+    return portable_config(golden.plan, policy::find_seccomp(process.seccomp, process.capabilities).value()).value();
 }
 
 // scripts/accept-golden sets it.
