@@ -135,6 +135,10 @@ Result<KeeperProcess> KeeperProcess::start(const KeeperOptions& options, const U
     auto child = give_birth(birth);
     if (!child) return std::move(child).error();
     KeeperProcess keeper(std::move(child.value().pidfd), child.value().pid, std::move(ends.first));
+    if (birth.error == EACCES) {
+        return os_error("execute '" + options.program.string() + "'", birth.error)
+            .with_hint("the store must not lie on a file system that is mounted noexec: choose another with --store");
+    }
     if (birth.error != 0) return os_error("execute '" + options.program.string() + "'", birth.error);
     return keeper;
 }

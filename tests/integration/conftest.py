@@ -95,7 +95,7 @@ def coracle(work, runtime_dir, busybox_layout):
 @pytest.fixture
 def empty_coracle(tmp_path, work, runtime_dir):
     """The program with an empty store."""
-    return harness.Coracle(tmp_path / "store", work, runtime_dir)
+    return harness.Coracle(work / f"store.{tmp_path.name}", work, runtime_dir)
 
 
 @pytest.fixture(scope="session")

@@ -48,6 +48,13 @@ def test_networks_not_built_yet_say_so(coracle, mode):
     assert record.call.code in (123, 125) and "not" in record["message"] and mode in record["message"], record
 
 
+@pytest.mark.lacks("overlay")
+def test_without_overlayfs_the_fix_is_named(coracle):
+    record = coracle.record("busybox", "--", "true")
+    assert_refused(record, 125, "overlayfs")
+    assert "modprobe" in record["hint"], record
+
+
 # ---- images -------------------------------------------------------------------------------------------------------------
 
 def test_an_unknown_image_is_named_with_the_fix(coracle):

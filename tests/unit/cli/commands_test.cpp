@@ -112,7 +112,7 @@ TEST(Images, ThatCannotBeListedAreAnErrorInTheFormAskedFor) {
     EXPECT_EQ(json::parse(run.out).at("error").at("message"), "index.json: not JSON");
 }
 
-TEST(Import, TakesItsSourceAndTagInAnyOrder) {
+TEST(ImportCommand, TakesItsSourceAndTagInAnyOrder) {
     FakeHost host;
     host.images = {busybox()};
     const auto run = run_cli(host, {"import", "b.tar", "--tag", "mine:1"});
@@ -125,7 +125,7 @@ TEST(Import, TakesItsSourceAndTagInAnyOrder) {
     EXPECT_FALSE(host.imports.at(1).tag);
 }
 
-TEST(Import, WantsExactlyOneSource) {
+TEST(ImportCommand, WantsExactlyOneSource) {
     FakeHost host;
     EXPECT_THAT(run_cli(host, {"import"}).err, HasSubstr("no source is named"));
     EXPECT_THAT(run_cli(host, {"import", "a", "b"}).err, HasSubstr("more than one source"));

@@ -258,14 +258,14 @@ TEST(Refuse, SaysWhoMayActByReasonAndStage) {
     }
 }
 
-TEST(DescribeSecurity, SaysWhatTheProgramHeld) {
+TEST(DescribeProcess, SaysWhatTheProgramHeld) {
     init::Started started;
     started.held = {.capabilities = 1ULL | 1ULL << 21U,
                     .no_new_privileges = 1,
                     .seccomp = 2,
                     .namespaces = {"mnt:[1]", "net:[2]", "uts:[3]"}};
     RunResult result;
-    describe_security(plan_of(), started, result);
+    describe_process(plan_of(), started, result);
     EXPECT_THAT(result.security.capabilities, ::testing::ElementsAre("CAP_CHOWN", "CAP_SYS_ADMIN"));
     EXPECT_EQ(result.security.no_new_privileges, true);
     EXPECT_EQ(result.security.seccomp, "filter");
@@ -273,12 +273,26 @@ TEST(DescribeSecurity, SaysWhatTheProgramHeld) {
     EXPECT_THAT(result.security.namespaces, ::testing::ElementsAre("mount", "network", "uts"));
 }
 
-TEST(DescribeSecurity, WhatCouldNotBeReadIsNotClaimed) {
+TEST(DescribeProcess, WhatCouldNotBeReadIsNotClaimed) {
     RunResult result;
-    describe_security(plan_of(), init::Started{}, result);
+    describe_process(plan_of(), init::Started{}, result);
     EXPECT_EQ(result.security.no_new_privileges, std::nullopt);
     EXPECT_EQ(result.security.seccomp, "");
     EXPECT_THAT(result.security.namespaces, IsEmpty());
+}
+
+TEST(DescribeProcess, ListsTheRlimitsThatThePlanSetAsTheKernelHeldThem) {
+    plan::ExecutionPlan plan = plan_of();
+    plan.process.rlimits = {{.type = "RLIMIT_NOFILE", .soft = 1024, .hard = 1024}, {.type = "RLIMIT_CORE", .soft = 1, .hard = 1}};
+    init::Started started;
+    started.held.open_files = 512;
+    started.held.processes = 7;
+    RunResult result;
+    describe_process(plan, started, result);
+    ASSERT_EQ(result.limits.enforced.size(), 1U);
+    EXPECT_EQ(result.limits.enforced[0].limit, "open_files");
+    EXPECT_EQ(result.limits.enforced[0].value, "512");
+    EXPECT_EQ(result.limits.enforced[0].source, "rlimit RLIMIT_NOFILE");
 }
 
 }  // namespace
