@@ -109,7 +109,9 @@ TEST_F(RemoveTree, AMountIsNotCrossedInAnyDepth) {
         fs::create_directories(dir_ / "tree/one/two/three");
         const auto status = test::in_mount_namespace([&] {
             if (::mount((dir_ / "outside").c_str(), (dir_ / at).c_str(), nullptr, MS_BIND, nullptr) != 0) return 2;
-            return remove_tree_at(fd_.get(), "tree") ? 1 : 0;
+            // Opened here: the fixture's descriptor leads past what is mounted in this namespace.
+            const UniqueFd here = must(open_dir(dir_.path()));
+            return remove_tree_at(here.get(), "tree") ? 1 : 0;
         });
         if (!status) GTEST_SKIP() << "this account may not mount";
         EXPECT_EQ(status, 0) << at;

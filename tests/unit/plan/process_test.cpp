@@ -157,7 +157,7 @@ TEST(WorkingDirectory, AtTheRootNeedsNoPlaceMadeForIt) {
     EXPECT_EQ(testing::mount_point_of(world.plan(), ""), nullptr);
 }
 
-TEST(Capabilities, AreNoneUnlessAskedFor) {
+TEST(PlannedCapabilities, AreNoneUnlessAskedFor) {
     Planning world;
     EXPECT_THAT(world.plan().process.capabilities, IsEmpty());
     world.request.cap_add = {"net_bind_service", "CAP_CHOWN"};
