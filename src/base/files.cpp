@@ -142,8 +142,7 @@ Result<std::string> read_all(int fd, Bytes bound, std::string_view what) {
         if (got == 0) return text;
         text.append(buffer.data(), static_cast<std::size_t>(got));
         if (text.size() > bound.count) {
-            return make_error(ErrorCode::corrupt,
-                              quoted("read", what) + ": larger than " + coracle::to_string(bound));
+            return make_error(ErrorCode::corrupt, quoted("read", what) + ": larger than " + coracle::to_string(bound));
         }
     }
 }

@@ -114,8 +114,9 @@ Error user_namespace_error(std::string_view act, int os_errno) {
     } else if (os_errno == EPERM) {
         error.code = ErrorCode::unsupported;
         error.message = "user namespaces are forbidden on this host for ordinary users";
-        error.hint = "as root: sysctl -w kernel.unprivileged_userns_clone=1 (Debian), or "
-                     "kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)";
+        error.hint =
+            "as root: sysctl -w kernel.unprivileged_userns_clone=1 (Debian), or "
+            "kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)";
     }
     return error;
 }

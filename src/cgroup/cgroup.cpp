@@ -151,13 +151,12 @@ Result<Enforced> Cgroup::set_and_read_back(const std::string& limit, const std::
     TRY(std::string held, base::read_file_at(where->fd.get(), file, 4_KiB));
     while (!held.empty() && held.back() == '\n') held.pop_back();
     if (held != value && !(controller == "memory" && is_rounded_down(held, value))) {
-        return make_error(ErrorCode::unavailable,
-                          "the limit " + limit + " was set to " + value + " but the kernel holds " + held + " in " + file)
+        return make_error(ErrorCode::unavailable, "the limit " + limit + " was set to " + value +
+                                                      " but the kernel holds " + held + " in " + file)
             .at(Stage::cgroup);
     }
-    return Enforced{.limit = limit,
-                    .value = held,
-                    .source = (mode_ == CgroupMode::v2 ? "cgroup2 " : "cgroup1 ") + file};
+    return Enforced{
+        .limit = limit, .value = held, .source = (mode_ == CgroupMode::v2 ? "cgroup2 " : "cgroup1 ") + file};
 }
 
 Result<std::vector<Enforced>> Cgroup::tighten() {
@@ -252,7 +251,8 @@ Reading Cgroup::read() const {
         std::string text(32, '\0');
         const ssize_t got = ::pread(peak_.get(), text.data(), text.size(), 0);
         if (got > 0) reading.memory_peak.value = std::strtoull(text.c_str(), nullptr, 10);
-    } else if (!peak_is_exact_ && reading.memory_peak.value && reading.memory_peak.value <= baseline_.memory_peak.value) {
+    } else if (!peak_is_exact_ && reading.memory_peak.value &&
+               reading.memory_peak.value <= baseline_.memory_peak.value) {
         // The runtime's own start was the peak; what the program took is at most that.
         reading.memory_peak.source = "cgroup2_upper_bound";
     }

@@ -67,8 +67,8 @@ private:
     plan::Cgroup limits_;
     std::string name_;
     std::vector<Directory> directories_;
-    Reading baseline_;                // at tighten(): the runtime's own share
-    base::UniqueFd peak_;             // memory.peak, reset through this descriptor (Linux 6.12)
+    Reading baseline_;     // at tighten(): the runtime's own share
+    base::UniqueFd peak_;  // memory.peak, reset through this descriptor (Linux 6.12)
     bool peak_is_exact_ = false;
 };
 

@@ -21,8 +21,9 @@ std::string_view to_string(ErrorCode code) {
 }
 
 std::string_view to_string(Stage stage) {
-    constexpr std::array<std::string_view, 13> names{"request", "resolve", "unpack", "plan", "rootfs",  "config", "cgroup",
-                                                     "create",  "start",   "run",    "drain", "collect", "delete"};
+    constexpr std::array<std::string_view, 13> names{"request", "resolve", "unpack", "plan",  "rootfs",
+                                                     "config",  "cgroup",  "create", "start", "run",
+                                                     "drain",   "collect", "delete"};
     return names[static_cast<std::size_t>(stage)];
 }
 

@@ -30,8 +30,8 @@ std::string_view to_string(Stage stage);
 
 struct Error {
     ErrorCode code = ErrorCode::internal;
-    std::string message;         // context, act, object, cause: "layer 3f2a90c1be77: create 'usr/bin/sh': No space left"
-    std::string hint;            // the fix, as a sentence the reader can follow; empty where none is known
+    std::string message;  // context, act, object, cause: "layer 3f2a90c1be77: create 'usr/bin/sh': No space left"
+    std::string hint;     // the fix, as a sentence the reader can follow; empty where none is known
     std::optional<Stage> stage;  // set once, by the innermost code that knows it
     int os_errno = 0;            // the errno behind it, 0 where there was none
 

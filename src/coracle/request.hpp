@@ -69,9 +69,9 @@ struct Request {
     std::vector<std::string> cap_drop;  // removes from what cap_add gave; "ALL" empties it
     std::string seccomp = "default";    // a profile's name, a file's path, or "unconfined"
     PullPolicy pull = PullPolicy::missing;
-    std::optional<std::string> runtime; // "runc", "crun", "auto" or a path; default runc
-    std::vector<std::string> require;   // defaults made strict: "memory", "cpus", "pids", "all"
-    bool best_effort = false;           // asked-for limits may fall to weaker mechanisms; reported
+    std::optional<std::string> runtime;  // "runc", "crun", "auto" or a path; default runc
+    std::vector<std::string> require;    // defaults made strict: "memory", "cpus", "pids", "all"
+    bool best_effort = false;            // asked-for limits may fall to weaker mechanisms; reported
     StdinMode stdin_mode = StdinMode::empty;
     OutputMode output_mode = OutputMode::capture;
     Streams streams;

@@ -16,17 +16,17 @@ inline constexpr int result_schema = 1;
 
 // Why the run ended. The first cause wins: a program that is killed because its time was up is wall_timeout.
 enum class Reason {
-    exited,         // the program ended by itself with an exit status
-    signaled,       // a signal ended it that neither coracle nor the OOM killer sent
-    wall_timeout,   // Limits::wall_time was over
-    oom,            // the OOM killer ended it; usage.oom_kills is the evidence
-    output_limit,   // it wrote more than allowed and the caller asked for an end then
-    cancelled,      // the caller asked for the end (a signal to coracle)
-    exec_failed,    // the program could not be executed: exit_code 126 or 127, message says why
-    setup_failed,   // the sandbox could not be built; nothing of the program ran
-    image_failed,   // the image is missing, corrupt or of another platform; nothing of the program ran
-    policy_refused, // a policy or the host forbids the request; nothing of the program ran
-    internal,       // coracle failed while the program ran; its fate is unknown
+    exited,          // the program ended by itself with an exit status
+    signaled,        // a signal ended it that neither coracle nor the OOM killer sent
+    wall_timeout,    // Limits::wall_time was over
+    oom,             // the OOM killer ended it; usage.oom_kills is the evidence
+    output_limit,    // it wrote more than allowed and the caller asked for an end then
+    cancelled,       // the caller asked for the end (a signal to coracle)
+    exec_failed,     // the program could not be executed: exit_code 126 or 127, message says why
+    setup_failed,    // the sandbox could not be built; nothing of the program ran
+    image_failed,    // the image is missing, corrupt or of another platform; nothing of the program ran
+    policy_refused,  // a policy or the host forbids the request; nothing of the program ran
+    internal,        // coracle failed while the program ran; its fate is unknown
 };
 std::string_view to_string(Reason reason);
 
@@ -53,7 +53,7 @@ struct Usage {
     Figure<std::uint64_t> memory_peak;  // bytes, of what the memory limit counts
     Figure<std::uint64_t> oom_kills;    // processes the OOM killer ended in this run
     Figure<std::uint64_t> pids_peak;
-    Figure<std::uint64_t> io_read;      // bytes
+    Figure<std::uint64_t> io_read;  // bytes
     Figure<std::uint64_t> io_write;
 };
 
@@ -61,9 +61,9 @@ struct Usage {
 struct SecurityFacts {
     std::vector<std::string> capabilities;  // effective set; empty is the default
     std::optional<bool> no_new_privileges;
-    std::string seccomp;                    // "filter", "disabled"; empty where nothing ran
-    std::string seccomp_profile;            // the name asked for
-    std::vector<std::string> namespaces;    // "mount", "pid", ... those that differ from the host's
+    std::string seccomp;                  // "filter", "disabled"; empty where nothing ran
+    std::string seccomp_profile;          // the name asked for
+    std::vector<std::string> namespaces;  // "mount", "pid", ... those that differ from the host's
     bool read_only_root = true;
 };
 
@@ -83,11 +83,11 @@ struct LimitFacts {
 struct RunResult {
     std::string id;
     Reason reason = Reason::internal;
-    std::optional<int> exit_code;       // the program's own status; absent where it died by a signal or never ran
-    std::optional<int> signal;          // the signal that ended it
-    std::string stage;                  // where it went wrong, for setup_failed and internal
-    std::string message;                // one sentence for people; empty on success
-    std::string hint;                   // the fix, where one is known
+    std::optional<int> exit_code;  // the program's own status; absent where it died by a signal or never ran
+    std::optional<int> signal;     // the signal that ended it
+    std::string stage;             // where it went wrong, for setup_failed and internal
+    std::string message;           // one sentence for people; empty on success
+    std::string hint;              // the fix, where one is known
     Stream out;
     Stream err;
     Usage usage;

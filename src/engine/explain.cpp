@@ -30,7 +30,8 @@ const char* word(plan::CgroupMode mode) {
 
 Json process(const plan::Process& process) {
     Json rlimits = Json::object();
-    for (const plan::Rlimit& limit : process.rlimits) rlimits[limit.type] = {{"soft", limit.soft}, {"hard", limit.hard}};
+    for (const plan::Rlimit& limit : process.rlimits)
+        rlimits[limit.type] = {{"soft", limit.soft}, {"hard", limit.hard}};
     return {{"args", process.args},
             {"cwd", process.cwd},
             {"env", process.env},
@@ -106,33 +107,32 @@ Json degraded(const std::vector<Degraded>& all) {
 
 std::string explain_plan(const Prepared& prepared) {
     const plan::ExecutionPlan& plan = prepared.plan;
-    const Json json{
-        {"image",
-         {{"ref", prepared.image.ref},
-          {"manifest_digest", prepared.image.manifest_digest.str()},
-          {"config_digest", prepared.image.config_digest.str()}}},
-        {"process", process(plan.process)},
-        {"ids",
-         {{"mapping", word(plan.id_mapping)},
-          {"uids", id_ranges(plan.id_maps.uids)},
-          {"gids", id_ranges(plan.id_maps.gids)}}},
-        {"namespaces",
-         {{"network", plan.namespaces.network},
-          {"cgroup", plan.namespaces.cgroup},
-          {"nested_user", plan.namespaces.nested_user}}},
-        {"hostname", plan.hostname},
-        {"rootfs", rootfs(plan.rootfs, prepared.layers)},
-        {"mounts", mounts(plan.mounts)},
-        {"masked_paths", plan.masked_paths},
-        {"readonly_paths", plan.readonly_paths},
-        {"limits", limits(plan.limits)},
-        {"cgroup", cgroup(plan.cgroup)},
-        {"degraded", degraded(plan.degraded)},
-        {"runtime",
-         {{"name", plan.runtime.kind == plan::RuntimeKind::crun ? "crun" : "runc"},
-          {"path", plan.runtime.path.string()},
-          {"version", plan.runtime.version}}},
-        {"warnings", plan.warnings}};
+    const Json json{{"image",
+                     {{"ref", prepared.image.ref},
+                      {"manifest_digest", prepared.image.manifest_digest.str()},
+                      {"config_digest", prepared.image.config_digest.str()}}},
+                    {"process", process(plan.process)},
+                    {"ids",
+                     {{"mapping", word(plan.id_mapping)},
+                      {"uids", id_ranges(plan.id_maps.uids)},
+                      {"gids", id_ranges(plan.id_maps.gids)}}},
+                    {"namespaces",
+                     {{"network", plan.namespaces.network},
+                      {"cgroup", plan.namespaces.cgroup},
+                      {"nested_user", plan.namespaces.nested_user}}},
+                    {"hostname", plan.hostname},
+                    {"rootfs", rootfs(plan.rootfs, prepared.layers)},
+                    {"mounts", mounts(plan.mounts)},
+                    {"masked_paths", plan.masked_paths},
+                    {"readonly_paths", plan.readonly_paths},
+                    {"limits", limits(plan.limits)},
+                    {"cgroup", cgroup(plan.cgroup)},
+                    {"degraded", degraded(plan.degraded)},
+                    {"runtime",
+                     {{"name", plan.runtime.kind == plan::RuntimeKind::crun ? "crun" : "runc"},
+                      {"path", plan.runtime.path.string()},
+                      {"version", plan.runtime.version}}},
+                    {"warnings", plan.warnings}};
     // Names of a hostile image may be no UTF-8; the text for readers shows a replacement character.
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -26,9 +26,8 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
     const char* const path = std::getenv("PATH");
     host::HostFacts host = host::probe("/", path != nullptr ? path : "");
     // What a power cut or two kills at once have left of earlier runs.
-    runtime::sweep_runs(places.runs, [](const runtime::StaleRun& run) {
-        (void)cgroup::remove_stale(run.cgroup_parents, run.id);
-    });
+    runtime::sweep_runs(places.runs,
+                        [](const runtime::StaleRun& run) { (void)cgroup::remove_stale(run.cgroup_parents, run.id); });
     return std::unique_ptr<Engine>(
         std::make_unique<engine::HostEngine>(std::move(options), std::move(places), std::move(store), std::move(host)));
 }
@@ -79,7 +78,8 @@ Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) con
     Request asked = request;
     if (!asked.runtime) asked.runtime = options_.runtime;
     TRY(plan::ExecutionPlan plan,
-        plan::make_plan({.request = asked, .image = facts, .host = host_, .volumes = std::move(volumes)}).at(Stage::plan));
+        plan::make_plan({.request = asked, .image = facts, .host = host_, .volumes = std::move(volumes)})
+            .at(Stage::plan));
     plan.runtime.version = runtime_version(places_.store, plan.runtime.path);
     return Prepared{.image = std::move(image), .layers = std::move(layers), .plan = std::move(plan)};
 }
@@ -101,7 +101,8 @@ Result<std::vector<ImageInfo>> HostEngine::import_image(const ImportRequest& req
     std::vector<ImageInfo> infos;
     for (const image::Image& image : imported) {
         // Unpacked at once: a layer that does not match its diff_id is told now and not at the first run.
-        TRY(const auto layers, snapshot::Snapshots(store_).prepare(image, plan::ownership_of(mapping), maps).at(Stage::unpack));
+        TRY(const auto layers,
+            snapshot::Snapshots(store_).prepare(image, plan::ownership_of(mapping), maps).at(Stage::unpack));
         (void)layers;
         infos.push_back(info_of(image));
     }

@@ -50,7 +50,8 @@ Result<> check_private(const fs::path& directory) {
 
 Result<Places> find_places(const EngineOptions& options) {
     const bool root = ::geteuid() == 0;
-    Places places{.store = options.store.value_or(default_store(root)), .runs = options.runs.value_or(default_runs(root))};
+    Places places{.store = options.store.value_or(default_store(root)),
+                  .runs = options.runs.value_or(default_runs(root))};
     // Absolute: the keeper resolves them in another working directory.
     std::error_code ignored;
     places.store = fs::absolute(places.store, ignored).lexically_normal();

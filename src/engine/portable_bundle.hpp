@@ -10,6 +10,7 @@
 namespace coracle::engine {
 
 // `target` is new or empty; after an Error nothing of ours is left in it.
-Result<> write_portable_bundle(const content::Store& store, const Prepared& prepared, const std::filesystem::path& target);
+Result<> write_portable_bundle(const content::Store& store, const Prepared& prepared,
+                               const std::filesystem::path& target);
 
 }  // namespace coracle::engine

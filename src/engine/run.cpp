@@ -42,7 +42,8 @@ struct Stdio {
 // A pipe that a program of another uid may reopen as /dev/stdout: it belongs to that uid. Where we may not give it
 // away the program can still write to it, only not open it anew.
 void give_to(const base::UniqueFd& pipe, const plan::ExecutionPlan& plan) {
-    if (plan.id_mapping == plan::IdMapping::none) (void)!::fchown(pipe.get(), plan.process.user.uid, plan.process.user.gid);
+    if (plan.id_mapping == plan::IdMapping::none)
+        (void)!::fchown(pipe.get(), plan.process.user.uid, plan.process.user.gid);
 }
 
 Result<Stdio> make_stdio(const Request& request, const plan::ExecutionPlan& plan) {
@@ -133,8 +134,8 @@ RunResult HostEngine::run(const Request& request, int signal_fd) const {
     result.limits.requested = requested_limits(request.limits);
     auto prepared = prepare(request, &result.timing_ms);
     if (prepared) describe_plan(prepared.value(), host_, result);
-    const Result<> ran = prepared ? run_prepared(request, prepared.value(), signal_fd, result)
-                                  : Result<>(std::move(prepared).error());
+    const Result<> ran =
+        prepared ? run_prepared(request, prepared.value(), signal_fd, result) : Result<>(std::move(prepared).error());
     if (!ran) refuse(ran.error(), result);
     result.timing_ms.total = watch.total();
     return result;
@@ -147,9 +148,12 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     Stopwatch watch;
     SandboxOptions options{.id = result.id, .runs = places_.runs, .programs = {}, .cancel_fd = signal_fd};
     TRY(options.programs, runtime::install_programs(places_.store).at(Stage::config));
-    TRY(std::string filter, policy::cached_bpf(store_.dir().get(), plan.process.seccomp, plan.process.capabilities)
-                                .at(Stage::plan));
-    TRY(const std::string config, runtime_config::fast_config(plan, {.root_path = root_path(options), .init_args = {std::string(init::program_path)}, .cgroups_path = {}}).at(Stage::config));
+    TRY(std::string filter,
+        policy::cached_bpf(store_.dir().get(), plan.process.seccomp, plan.process.capabilities).at(Stage::plan));
+    TRY(const std::string config,
+        runtime_config::fast_config(
+            plan, {.root_path = root_path(options), .init_args = {std::string(init::program_path)}, .cgroups_path = {}})
+            .at(Stage::config));
     TRY(Stdio stdio, make_stdio(request, plan).at(Stage::config));
     timing.config = watch.lap();
 
@@ -160,19 +164,17 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     timing.create = to_ms(created.created_ns - created.rootfs_done_ns);
 
     TRY(result.limits.enforced, sandbox.cgroup.tighten().at(Stage::cgroup));
-    TRY_OK(sandbox.container.start({.argv = plan.process.args,
-                                    .env = plan.process.env,
-                                    .cwd = plan.process.cwd,
-                                    .seccomp = std::move(filter)},
-                                   stdio.in_fd, stdio.out_fd, stdio.err_fd));
+    TRY_OK(sandbox.container.start(
+        {.argv = plan.process.args, .env = plan.process.env, .cwd = plan.process.cwd, .seccomp = std::move(filter)},
+        stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
     const supervisor::Ending ending =
         supervisor::supervise(sandbox.container, {.wall_time = plan.limits.wall_time,
-                                      .grace = plan.limits.grace,
-                                      .signal_fd = signal_fd,
-                                      .out = stdio.out ? &*stdio.out : nullptr,
-                                      .err = stdio.err ? &*stdio.err : nullptr,
-                                      .kill_cgroup = [&sandbox] { (void)sandbox.cgroup.kill(); }});
+                                                  .grace = plan.limits.grace,
+                                                  .signal_fd = signal_fd,
+                                                  .out = stdio.out ? &*stdio.out : nullptr,
+                                                  .err = stdio.err ? &*stdio.err : nullptr,
+                                                  .kill_cgroup = [&sandbox] { (void)sandbox.cgroup.kill(); }});
     if (ending.started) {
         timing.start = to_ms(ending.started->at_ns - created.created_ns);
         timing.run = Stopwatch::ms(ending.over.time_since_epoch() - std::chrono::nanoseconds(ending.started->at_ns));

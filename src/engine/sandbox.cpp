@@ -78,13 +78,14 @@ Result<Sandbox> Sandbox::create(const Prepared& prepared, const SandboxOptions& 
     TRY(auto init_channel, base::Channel::make_pair());
     base::UniqueFd init_end = std::move(init_channel.second).release();
     const std::vector<std::filesystem::path> parents = parents_of(prepared.plan.cgroup);
-    TRY(auto keeper, runtime::KeeperProcess::start({.program = options.programs.keeper,
-                                                    .run_id = options.id,
-                                                    .runs_dir = options.runs,
-                                                    .cgroup_parents = parents,
-                                                    .new_user_namespace = prepared.plan.id_mapping != plan::IdMapping::none},
-                                                   init_end)
-                         .at(Stage::create));
+    TRY(auto keeper,
+        runtime::KeeperProcess::start({.program = options.programs.keeper,
+                                       .run_id = options.id,
+                                       .runs_dir = options.runs,
+                                       .cgroup_parents = parents,
+                                       .new_user_namespace = prepared.plan.id_mapping != plan::IdMapping::none},
+                                      init_end)
+            .at(Stage::create));
     init_end.reset();
     if (prepared.plan.id_mapping == plan::IdMapping::subids) {
         TRY_OK(keeper.write_id_maps(prepared.plan.id_maps).at(Stage::create));
@@ -93,9 +94,10 @@ Result<Sandbox> Sandbox::create(const Prepared& prepared, const SandboxOptions& 
     TRY(auto cgroup, cgroup::Cgroup::create(prepared.plan.cgroup, options.id).at(Stage::cgroup));
     TRY_OK(directory.write_config(config).at(Stage::config));
     const runtime::KeeperJob job = keeper_job(prepared, options, cgroup, directory.stage());
-    TRY(auto container, runtime::Container::create(std::move(keeper), job, std::move(init_channel.first), options.cancel_fd,
-                                                   std::chrono::steady_clock::now() + creation_patience)
-                            .at(Stage::create));
+    TRY(auto container,
+        runtime::Container::create(std::move(keeper), job, std::move(init_channel.first), options.cancel_fd,
+                                   std::chrono::steady_clock::now() + creation_patience)
+            .at(Stage::create));
     return Sandbox{std::move(directory), std::move(cgroup), std::move(container)};
 }
 

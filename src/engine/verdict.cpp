@@ -35,9 +35,7 @@ void judge_exec(const plan::ExecutionPlan& plan, const init::Failed& failed, Run
             result.exit_code.reset();
             result.message = "load the seccomp filter '" + plan.process.seccomp + "': " + cause;
             return;
-        case init::Failed::Step::stdio:
-            result.message = "hand over stdin, stdout and stderr: " + cause;
-            return;
+        case init::Failed::Step::stdio: result.message = "hand over stdin, stdout and stderr: " + cause; return;
         case init::Failed::Step::exec: break;
     }
     const std::string& program = plan.process.args.front();
@@ -111,16 +109,17 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
     }
     if (ended_by_oom(ending, reading)) {
         result.reason = Reason::oom;
-        result.message = "the memory limit of " + to_string(plan.limits.memory) + " was reached and the kernel's OOM killer " +
-                         "ended the program";
+        result.message = "the memory limit of " + to_string(plan.limits.memory) +
+                         " was reached and the kernel's OOM killer " + "ended the program";
         result.hint = "raise --memory, or let the program use less";
         result.stage.clear();
     } else if (result.reason == Reason::signaled && result.message.empty()) {
         result.message = "the program was ended by signal " + signal_words(result.signal.value_or(0));
     }
     if (ending.stuck) {
-        result.warnings.emplace_back("a process did not die within 2 s of SIGKILL (uninterruptible sleep); the next start "
-                                     "removes what is left");
+        result.warnings.emplace_back(
+            "a process did not die within 2 s of SIGKILL (uninterruptible sleep); the next start "
+            "removes what is left");
     }
 }
 

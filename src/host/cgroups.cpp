@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CgroupMount {
-    std::string type;     // "cgroup" or "cgroup2"
-    fs::path root;        // the part of the hierarchy that is mounted
+    std::string type;  // "cgroup" or "cgroup2"
+    fs::path root;     // the part of the hierarchy that is mounted
     fs::path point;
     std::vector<std::string> super_options;
 };

@@ -63,7 +63,8 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.privileged = facts.uid == 0 && has_sys_admin(text_of(root / "proc/self/status"));
     facts.user_namespaces = user_namespaces_allowed(root);
     facts.overlay = text_of(root / "proc/filesystems").find("\toverlay\n") != std::string::npos;
-    const CgroupFacts cgroups = read_cgroups(root, text_of(root / "proc/self/mountinfo"), text_of(root / "proc/self/cgroup"));
+    const CgroupFacts cgroups =
+        read_cgroups(root, text_of(root / "proc/self/mountinfo"), text_of(root / "proc/self/cgroup"));
     facts.cgroup_v1 = cgroups.v1;
     facts.cgroup_v2 = cgroups.v2;
     const std::string passwd = text_of(root / "etc/passwd");

@@ -13,16 +13,16 @@ namespace coracle::host {
 
 // One cgroup v1 hierarchy.
 struct CgroupV1 {
-    std::string controller;            // "memory"
-    std::filesystem::path mount;       // "/sys/fs/cgroup/memory"
-    std::filesystem::path own;         // the directory of this process's cgroup in it
-    bool writable = false;             // a directory could be made in `own`
+    std::string controller;       // "memory"
+    std::filesystem::path mount;  // "/sys/fs/cgroup/memory"
+    std::filesystem::path own;    // the directory of this process's cgroup in it
+    bool writable = false;        // a directory could be made in `own`
 };
 
 // The cgroup v2 hierarchy.
 struct CgroupV2 {
-    std::filesystem::path mount;   // "/sys/fs/cgroup", or ".../unified" on a hybrid host
-    std::filesystem::path own;     // the directory of this process's cgroup
+    std::filesystem::path mount;  // "/sys/fs/cgroup", or ".../unified" on a hybrid host
+    std::filesystem::path own;    // the directory of this process's cgroup
     // The nearest directory from `own` upwards in which runs may be given cgroups of their own: writable (directory,
     // cgroup.procs and cgroup.subtree_control) and either the root or without processes. Absent: there is none.
     std::optional<std::filesystem::path> parent;
@@ -46,7 +46,7 @@ struct HostFacts {
     std::vector<CgroupV1> cgroup_v1;
     std::optional<CgroupV2> cgroup_v2;
     bool user_namespaces = true;  // no sysctl forbids them to ordinary users; an LSM still may
-    bool overlay = false;  // in /proc/filesystems now; may also be loadable, which only mount(2) can tell
+    bool overlay = false;         // in /proc/filesystems now; may also be loadable, which only mount(2) can tell
     std::vector<SubRange> subuids;
     std::vector<SubRange> subgids;
     std::optional<Program> newuidmap;

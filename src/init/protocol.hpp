@@ -57,9 +57,9 @@ struct Failed {
 
 // init -> coracle: the program ended. init kills what it left behind and ends.
 struct Exited {
-    int wait_status = 0;     // as of wait4(2)
-    std::int64_t at_ns = 0;  // CLOCK_MONOTONIC
-    std::int64_t user_us = 0;    // rusage of the program and the children it waited for
+    int wait_status = 0;       // as of wait4(2)
+    std::int64_t at_ns = 0;    // CLOCK_MONOTONIC
+    std::int64_t user_us = 0;  // rusage of the program and the children it waited for
     std::int64_t system_us = 0;
 };
 

@@ -33,7 +33,9 @@ bool is_host(std::string_view text) {
     const std::size_t colon = text.find(':');
     const std::string_view host = text.substr(0, colon);
     const std::string_view port = colon == std::string_view::npos ? "0" : text.substr(colon + 1);
-    if (host.empty() || !is_alnum(host.front()) || !is_alnum(host.back()) || port.empty() || port.find_first_not_of("0123456789") != std::string_view::npos) return false;
+    if (host.empty() || !is_alnum(host.front()) || !is_alnum(host.back()) || port.empty() ||
+        port.find_first_not_of("0123456789") != std::string_view::npos)
+        return false;
     if (host.find('.') == std::string_view::npos && colon == std::string_view::npos && host != "localhost")
         return false;
     return std::all_of(host.begin(), host.end(), [](char c) { return is_alnum(c) || c == '.' || c == '-'; });

@@ -26,8 +26,8 @@ Result<> check_mount_path(std::string_view flag, const std::string& path) {
     std::string normal = std::filesystem::path(path).lexically_normal().string();
     if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
     for (const std::string_view reserved : {"/", "/proc", "/sys", "/dev", "/.coracle-init", "/coracle"}) {
-        if (normal == reserved || (reserved.size() > 1 && normal.starts_with(std::string(reserved) + "/") &&
-                                   reserved != "/dev")) {
+        if (normal == reserved ||
+            (reserved.size() > 1 && normal.starts_with(std::string(reserved) + "/") && reserved != "/dev")) {
             return invalid(std::string(flag) + " '" + path + "': coracle keeps this place for itself",
                            "choose another path in the sandbox");
         }
@@ -39,6 +39,10 @@ Result<> check_env(const std::vector<EnvVar>& env) {
     for (const EnvVar& variable : env) {
         if (variable.name.empty() || variable.name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
             return invalid("--env '" + variable.name + "': not a variable name", "write it like NAME=value");
+        }
+        if (variable.value.find('\0') != std::string::npos) {
+            return invalid("--env '" + variable.name + "': the value contains a NUL byte",
+                           "pass binary data by stdin (-i)");
         }
     }
     return {};
@@ -55,12 +59,13 @@ Result<> check_bounds(const LimitRequest& limits) {
     constexpr Bytes least_memory = 4_MiB;
     constexpr Cpus least_cpus{10};
     if (limits.memory && *limits.memory < least_memory) {
-        return invalid("--memory " + to_string(*limits.memory) + ": no program starts in less than " +
-                           to_string(least_memory),
-                       "ask for at least " + to_string(least_memory));
+        return invalid(
+            "--memory " + to_string(*limits.memory) + ": no program starts in less than " + to_string(least_memory),
+            "ask for at least " + to_string(least_memory));
     }
     if (limits.cpus && *limits.cpus < least_cpus) {
-        return invalid("--cpus " + to_string(*limits.cpus) + ": the kernel's least share is 0.01", "ask for 0.01 or more");
+        return invalid("--cpus " + to_string(*limits.cpus) + ": the kernel's least share is 0.01",
+                       "ask for 0.01 or more");
     }
     // PID_MAX_LIMIT, less the room that the runtime gets while it starts; pids.max refuses more (kernel/cgroup/pids.c).
     constexpr std::uint64_t most_pids = 4'194'304 - 64;

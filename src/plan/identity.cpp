@@ -95,7 +95,8 @@ std::vector<gid_t> supplementary(std::string_view group, std::string_view user, 
 }
 
 Error unknown(std::string_view kind, std::string_view name) {
-    return make_error(ErrorCode::not_found, "unknown " + std::string(kind) + " '" + std::string(name) + "' in the image",
+    return make_error(ErrorCode::not_found,
+                      "unknown " + std::string(kind) + " '" + std::string(name) + "' in the image",
                       "give a numeric id, or a name that the image's /etc/passwd and /etc/group know");
 }
 
@@ -133,8 +134,8 @@ Result<ResolvedUser> resolve_user(std::string_view spec, std::string_view passwd
 std::string passwd_with(std::string_view passwd, const ResolvedUser& user, std::string_view home) {
     std::string text(passwd);
     if (!text.empty() && text.back() != '\n') text += '\n';
-    text += "sandbox:x:" + std::to_string(user.identity.uid) + ":" + std::to_string(user.identity.gid) + ":sandbox:" +
-            std::string(home) + ":/bin/sh\n";
+    text += "sandbox:x:" + std::to_string(user.identity.uid) + ":" + std::to_string(user.identity.gid) +
+            ":sandbox:" + std::string(home) + ":/bin/sh\n";
     return text;
 }
 

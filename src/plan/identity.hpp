@@ -12,7 +12,7 @@ namespace coracle::plan {
 
 struct ResolvedUser {
     Identity identity;
-    std::string name;            // login name, empty where passwd has no line for the uid
+    std::string name;  // login name, empty where passwd has no line for the uid
     std::optional<std::string> home;
 };
 

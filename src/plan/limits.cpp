@@ -61,22 +61,24 @@ CgroupChance best_chance(const host::HostFacts& host) {
 
 bool is_required(const Request& request, const std::string& name) {
     const auto& names = request.require;
-    return std::any_of(names.begin(), names.end(), [&](const std::string& word) { return word == name || word == "all"; });
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& word) { return word == name || word == "all"; });
 }
 
 // One limit that a cgroup controller would enforce.
 struct Wanted {
-    std::string name;       // "memory"
-    std::string flag;       // "--memory 64m"
-    std::string value;      // "64m"
-    bool strict = false;    // asked for or required, and not best effort
+    std::string name;     // "memory"
+    std::string flag;     // "--memory 64m"
+    std::string value;    // "64m"
+    bool strict = false;  // asked for or required, and not best effort
 };
 
 Result<> fall_back(const Wanted& wanted, const std::string& mechanism, const std::string& why, ExecutionPlan& plan) {
     if (wanted.strict) {
-        return make_error(ErrorCode::unsupported, wanted.flag + " cannot be enforced here: " + why,
-                          "delegate a cgroup to this user (systemd: a service or 'systemd-run --user' with Delegate=yes), "
-                          "run as root, or accept weaker limits with --best-effort");
+        return make_error(
+            ErrorCode::unsupported, wanted.flag + " cannot be enforced here: " + why,
+            "delegate a cgroup to this user (systemd: a service or 'systemd-run --user' with Delegate=yes), "
+            "run as root, or accept weaker limits with --best-effort");
     }
     plan.degraded.push_back({.limit = wanted.name, .wanted = wanted.value, .mechanism = mechanism, .reason = why});
     return {};

@@ -11,7 +11,11 @@ namespace {
 std::string size_option(Bytes size) { return "size=" + std::to_string(size.count); }
 
 Mount tmpfs_mount(const std::string& destination, Bytes size, bool executable) {
-    Mount mount{.destination = destination, .type = "tmpfs", .source = "tmpfs", .options = {"nosuid", "nodev"}, .onto_file = false};
+    Mount mount{.destination = destination,
+                .type = "tmpfs",
+                .source = "tmpfs",
+                .options = {"nosuid", "nodev"},
+                .onto_file = false};
     if (!executable) mount.options.emplace_back("noexec");
     mount.options.emplace_back("mode=1777");
     mount.options.push_back(size_option(size));
@@ -25,7 +29,11 @@ std::vector<Mount> system_mounts(const ExecutionPlan& plan) {
         {"/proc", "proc", "proc", {"nosuid", "noexec", "nodev"}, false},
         {"/dev", "tmpfs", "tmpfs", {"nosuid", "strictatime", "mode=755", "size=65536k"}, false},
         {"/dev/pts", "devpts", "devpts", {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"}, false},
-        {"/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777", size_option(half(plan.limits.memory))}, false},
+        {"/dev/shm",
+         "tmpfs",
+         "shm",
+         {"nosuid", "noexec", "nodev", "mode=1777", size_option(half(plan.limits.memory))},
+         false},
         {"/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}, false}};
     // gid 5 is the tty group; a single-id user namespace cannot express it.
     if (plan.id_mapping != IdMapping::single) mounts[2].options.emplace_back("gid=5");
@@ -39,7 +47,11 @@ std::vector<Mount> system_mounts(const ExecutionPlan& plan) {
 Mount volume_mount(const Volume& volume, const VolumeFacts& facts) {
     // Recursively: what is mounted below the host's directory is part of it, and a user namespace may not split it off.
     // "rro" makes that read-only as well, "ro" would leave it writable.
-    Mount mount{.destination = volume.guest, .type = "bind", .source = volume.host, .options = {"rbind"}, .onto_file = !facts.directory};
+    Mount mount{.destination = volume.guest,
+                .type = "bind",
+                .source = volume.host,
+                .options = {"rbind"},
+                .onto_file = !facts.directory};
     mount.options.emplace_back(volume.read_only ? "rro" : "rw");
     mount.options.emplace_back("nosuid");
     mount.options.emplace_back("nodev");
@@ -85,13 +97,15 @@ Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan) {
                      [](const Mount& a, const Mount& b) { return a.destination < b.destination; });
 
     plan.mounts = system_mounts(plan);
-    for (const Mount& mount : wanted) std::erase_if(plan.mounts, [&](const Mount& known) { return known.destination == mount.destination; });
+    for (const Mount& mount : wanted)
+        std::erase_if(plan.mounts, [&](const Mount& known) { return known.destination == mount.destination; });
     plan.mounts.insert(plan.mounts.end(), wanted.begin(), wanted.end());
 
     // The files through which /proc and /sys tell of, or act on, the whole machine.
-    plan.masked_paths = {"/proc/acpi",       "/proc/asound",      "/proc/kcore", "/proc/keys",
-                         "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi",  "/proc/timer_list",
-                         "/proc/timer_stats",   "/sys/devices/virtual/powercap", "/sys/firmware"};
+    plan.masked_paths = {
+        "/proc/acpi",        "/proc/asound", "/proc/kcore",      "/proc/keys",        "/proc/latency_stats",
+        "/proc/sched_debug", "/proc/scsi",   "/proc/timer_list", "/proc/timer_stats", "/sys/devices/virtual/powercap",
+        "/sys/firmware"};
     plan.readonly_paths = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"};
     return {};
 }

@@ -40,9 +40,9 @@ struct Process {
 
 // Where the sandbox's ids come from.
 enum class IdMapping {
-    none,     // root: ids are the host's
-    single,   // rootless without subordinate ids: container 0 is the caller, nothing else is mapped
-    subids,   // rootless with newuidmap: container 0 is the caller, 1 and up are its subordinate ids
+    none,    // root: ids are the host's
+    single,  // rootless without subordinate ids: container 0 is the caller, nothing else is mapped
+    subids,  // rootless with newuidmap: container 0 is the caller, 1 and up are its subordinate ids
 };
 
 // Who owns the files of an unpacked layer; each has its own folder in the store.
@@ -73,8 +73,8 @@ struct MountPoint {
 struct Rootfs {
     RootfsKind kind = RootfsKind::overlay;
     bool read_only = true;
-    Bytes upper_size;                           // tmpfs that takes the writes where read_only is false
-    bool user_xattr = false;                    // overlay option of mounts made inside a user namespace
+    Bytes upper_size;         // tmpfs that takes the writes where read_only is false
+    bool user_xattr = false;  // overlay option of mounts made inside a user namespace
     std::vector<MountPoint> mount_points;
     std::vector<GeneratedFile> generated;
 };
@@ -111,8 +111,8 @@ struct Cgroup {
 };
 
 struct Namespaces {
-    bool network = true;  // false: the host's network
-    bool cgroup = false;  // hides the path of the run's cgroup; v2 only
+    bool network = true;       // false: the host's network
+    bool cgroup = false;       // hides the path of the run's cgroup; v2 only
     bool nested_user = false;  // a user namespace of the run's own, 0->0, so that RLIMIT_NPROC counts it alone
 };
 

@@ -69,7 +69,8 @@ Result<std::vector<std::string>> choose_args(const Request& request, const oci::
     }
     const auto broken = [](const std::string& arg) { return arg.find('\0') != std::string::npos; };
     if (std::any_of(args.begin(), args.end(), broken)) {
-        return make_error(ErrorCode::invalid_request, "an argument contains a NUL byte", "pass binary data by stdin (-i)");
+        return make_error(ErrorCode::invalid_request, "an argument contains a NUL byte",
+                          "pass binary data by stdin (-i)");
     }
     return args;
 }
@@ -77,7 +78,8 @@ Result<std::vector<std::string>> choose_args(const Request& request, const oci::
 std::vector<std::string> choose_env(const PlanInput& input, const ResolvedUser& user) {
     Environment env;
     for (const std::string& line : input.image.config.env) {
-        if (line.find('=') != std::string::npos) env.set(line);
+        // No process can be given a NUL in its environment; what an image says behind one would be cut off unseen.
+        if (line.find('=') != std::string::npos && line.find('\0') == std::string::npos) env.set(line);
     }
     for (const EnvVar& variable : input.request.env) env.set(variable.name + "=" + variable.value);
     env.set_default("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
@@ -87,7 +89,8 @@ std::vector<std::string> choose_env(const PlanInput& input, const ResolvedUser& 
     return std::move(env).take();
 }
 
-// The image's WORKDIR as a path inside: it becomes a mount point, so "/../.." must not lead the keeper out of its stage.
+// The image's WORKDIR as a path inside: it becomes a mount point, so "/../.." must not lead the keeper out of its
+// stage.
 std::string image_workdir(const oci::ImageConfig& image) {
     if (image.working_dir.empty()) return workspace;
     std::string path = std::filesystem::path("/" + image.working_dir).lexically_normal().string();
@@ -101,18 +104,22 @@ Result<ResolvedUser> choose_user(const PlanInput& input, ExecutionPlan& plan) {
     const std::string spec = input.request.user.value_or(input.image.config.user);
     TRY(ResolvedUser user, resolve_user(spec, input.image.passwd, input.image.group));
     if (is_mapped(user.identity, plan)) {
-        const auto unmapped = [&](gid_t gid) { return !is_mapped(Identity{.uid = 0, .gid = gid, .additional_gids = {}}, plan); };
+        const auto unmapped = [&](gid_t gid) {
+            return !is_mapped(Identity{.uid = 0, .gid = gid, .additional_gids = {}}, plan);
+        };
         std::erase_if(user.identity.additional_gids, unmapped);
         return user;
     }
-    const std::string who = "user '" + spec + "' (" + std::to_string(user.identity.uid) + ":" +
-                            std::to_string(user.identity.gid) + ")";
+    const std::string who =
+        "user '" + spec + "' (" + std::to_string(user.identity.uid) + ":" + std::to_string(user.identity.gid) + ")";
     const std::string fix = "give this account subordinate ids in /etc/subuid and /etc/subgid and install uidmap";
     if (input.request.user) {
         return make_error(ErrorCode::unsupported, who + " is not mapped: this account has no id for it", fix);
     }
-    plan.warnings.push_back(who + " of the image is not mapped for this account; the program runs as 0:0, which is the "
-                            "caller outside; " + fix);
+    plan.warnings.push_back(who +
+                            " of the image is not mapped for this account; the program runs as 0:0, which is the "
+                            "caller outside; " +
+                            fix);
     return resolve_user("0:0", input.image.passwd, input.image.group);
 }
 

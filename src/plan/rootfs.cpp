@@ -17,10 +17,10 @@ std::string home_of(const ExecutionPlan& plan) {
 }
 
 // Names for the addresses and the user that every program expects to be able to look up.
-std::vector<GeneratedFile> generated_files(const PlanInput& input, const ResolvedUser& user, const ExecutionPlan& plan) {
-    std::vector<GeneratedFile> files{
-        {"etc/hostname", plan.hostname + "\n", 0644},
-        {"etc/hosts", "127.0.0.1 localhost " + plan.hostname + "\n::1 localhost\n", 0644}};
+std::vector<GeneratedFile> generated_files(const PlanInput& input, const ResolvedUser& user,
+                                           const ExecutionPlan& plan) {
+    std::vector<GeneratedFile> files{{"etc/hostname", plan.hostname + "\n", 0644},
+                                     {"etc/hosts", "127.0.0.1 localhost " + plan.hostname + "\n::1 localhost\n", 0644}};
     // A namespace with only lo can resolve nothing; the host's network comes with the host's resolver.
     files.push_back({"etc/resolv.conf", plan.namespaces.network ? "" : input.host.resolv_conf, 0644});
     if (!has_user(input.image.passwd, user)) {

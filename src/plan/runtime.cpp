@@ -11,7 +11,9 @@ Error missing(const std::string& name) {
                       "install it (Debian: apt-get install " + name + "), or name another with --runtime");
 }
 
-Runtime runtime(RuntimeKind kind, std::filesystem::path path) { return {.kind = kind, .path = std::move(path), .version = {}}; }
+Runtime runtime(RuntimeKind kind, std::filesystem::path path) {
+    return {.kind = kind, .path = std::move(path), .version = {}};
+}
 
 }  // namespace
 

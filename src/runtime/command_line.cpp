@@ -7,7 +7,8 @@ namespace coracle::runtime {
 
 std::vector<std::string> run_detached(const plan::Runtime& runtime, const CommandLine& line) {
     const StagePaths paths = stage_paths(line.stage);
-    std::vector<std::string> words{runtime.path.string(), "--root", paths.state, "--log", paths.log, "--log-format", "json"};
+    std::vector<std::string> words{runtime.path.string(), "--root", paths.state, "--log", paths.log,
+                                   "--log-format",        "json"};
     if (!line.manages_cgroups) {
         // Both then leave cgroups to us: runc gives up on them where they are read-only and it takes itself for
         // rootless, crun has a word for it.

@@ -9,9 +9,9 @@
 namespace coracle::runtime {
 
 struct CommandLine {
-    std::string id;           // of the container; must differ from the name of any cgroup it is in
-    std::string bundle;       // directory of config.json
-    std::string stage;        // state, log and pid file lie below it
+    std::string id;      // of the container; must differ from the name of any cgroup it is in
+    std::string bundle;  // directory of config.json
+    std::string stage;   // state, log and pid file lie below it
     bool manages_cgroups = false;
 };
 

@@ -35,7 +35,7 @@ struct Birth {
     char* const* argv = nullptr;
     std::array<int, 3> fds{};  // become 3, 4, 5
     bool new_user_namespace = false;
-    int error = 0;             // written by the child where exec fails
+    int error = 0;  // written by the child where exec fails
 };
 
 // exec would take the capabilities of a process whose uid is not mapped yet; the ambient set carries them over it
@@ -105,7 +105,8 @@ bool wait_ended(const UniqueFd& pidfd, std::chrono::milliseconds patience) {
     pollfd wait{pidfd.get(), POLLIN, 0};
     const auto deadline = std::chrono::steady_clock::now() + patience;
     for (;;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
         const int ready = ::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
         if (ready > 0) break;
         if (ready == 0 || errno != EINTR) return false;

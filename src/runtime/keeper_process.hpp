@@ -13,9 +13,9 @@
 namespace coracle::runtime {
 
 struct KeeperOptions {
-    std::filesystem::path program;                   // the installed coracle-keeper
+    std::filesystem::path program;  // the installed coracle-keeper
     std::string run_id;
-    std::filesystem::path runs_dir;                  // holds the run's directory <run_id>
+    std::filesystem::path runs_dir;                     // holds the run's directory <run_id>
     std::vector<std::filesystem::path> cgroup_parents;  // hold the run's cgroups coracle-<run_id>
     bool new_user_namespace = false;
 };

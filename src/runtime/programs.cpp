@@ -29,8 +29,10 @@ Result<> write_programs(int dir_fd, const std::string& name) {
     TRY_OK(base::make_dir_at(dir_fd, name));
     TRY(const base::UniqueFd folder, base::open_dir_at(dir_fd, name));
     TRY_OK(base::make_dir_at(folder.get(), "layer"));
-    TRY_OK(base::write_new_file_at(folder.get(), "coracle-keeper", between(coracle_keeper_begin, coracle_keeper_end), 0755));
-    return base::write_new_file_at(folder.get(), "layer/.coracle-init", between(coracle_init_begin, coracle_init_end), 0755);
+    TRY_OK(base::write_new_file_at(folder.get(), "coracle-keeper", between(coracle_keeper_begin, coracle_keeper_end),
+                                   0755));
+    return base::write_new_file_at(folder.get(), "layer/.coracle-init", between(coracle_init_begin, coracle_init_end),
+                                   0755);
 }
 
 bool is_whole(const std::filesystem::path& file, std::string_view bytes) {

@@ -2,10 +2,10 @@
 #include "runtime/run_directory.hpp"
 
 #include <fcntl.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
 #include "base/try.hpp"

@@ -46,8 +46,8 @@ struct StaleRun {
     std::vector<std::filesystem::path> cgroup_parents;
 };
 
-// Removes what dead runs left in `runs`: `remove_rest` is called with each before its directory goes. A run is dead when
-// its lock can be taken. Live runs, also those of other processes, are not touched.
+// Removes what dead runs left in `runs`: `remove_rest` is called with each before its directory goes. A run is dead
+// when its lock can be taken. Live runs, also those of other processes, are not touched.
 template <class RemoveRest>
 void sweep_runs(const std::filesystem::path& runs, RemoveRest remove_rest);
 

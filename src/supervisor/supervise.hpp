@@ -16,9 +16,9 @@ namespace coracle::supervisor {
 
 struct Watch {
     Duration wall_time{};
-    Duration grace{};       // between TERM and KILL
-    int signal_fd = -1;     // bytes that are signal numbers, from the caller; -1: none
-    Capture* out = nullptr; // absent in pass-through mode
+    Duration grace{};        // between TERM and KILL
+    int signal_fd = -1;      // bytes that are signal numbers, from the caller; -1: none
+    Capture* out = nullptr;  // absent in pass-through mode
     Capture* err = nullptr;
     // Kills at once everything in the run's cgroup where that is possible; the container's init is killed in any case.
     std::function<void()> kill_cgroup;
@@ -33,7 +33,7 @@ struct Ending {
     std::optional<runtime::KeeperExited> container_exit;  // init's own end as the keeper saw it
     bool stuck = false;                                   // something did not die in time
     std::string message;
-    std::chrono::steady_clock::time_point over;           // when nothing of the program ran any more
+    std::chrono::steady_clock::time_point over;  // when nothing of the program ran any more
     std::chrono::steady_clock::time_point drained;
 
     void conclude(Reason cause, std::string words = {}) {

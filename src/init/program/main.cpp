@@ -187,7 +187,9 @@ bool reap(pid_t program, const Channel& channel) {
         const pid_t ended = ::wait4(-1, &status, WNOHANG, &usage);
         if (ended <= 0) return false;
         if (ended != program) continue;
-        const auto microseconds = [](const timeval& time) { return std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec; };
+        const auto microseconds = [](const timeval& time) {
+            return std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec;
+        };
         (void)channel.send(pack(Exited{.wait_status = status,
                                        .at_ns = monotonic_ns(),
                                        .user_us = microseconds(usage.ru_utime),

@@ -142,9 +142,11 @@ Error launch_error(const std::string& runtime, int status) {
     if (WIFSIGNALED(status)) {
         return make_error(ErrorCode::internal, name + " died by signal " + std::to_string(WTERMSIG(status)));
     }
-    if (WEXITSTATUS(status) == cannot_enter_cgroup) return make_error(ErrorCode::denied, "cannot enter the run's cgroup");
+    if (WEXITSTATUS(status) == cannot_enter_cgroup)
+        return make_error(ErrorCode::denied, "cannot enter the run's cgroup");
     if (WEXITSTATUS(status) == cannot_execute) {
-        return make_error(ErrorCode::not_found, name + " cannot be executed", "install runc, or name another --runtime");
+        return make_error(ErrorCode::not_found, name + " cannot be executed",
+                          "install runc, or name another --runtime");
     }
     return make_error(ErrorCode::internal, name + " exited with " + std::to_string(WEXITSTATUS(status)));
 }
@@ -165,9 +167,8 @@ public:
     }
 
     Event next() const {
-        std::array<pollfd, 3> waits{{{keeper_supervisor_fd, POLLIN, 0},
-                                     {child_signals_.get(), POLLIN, 0},
-                                     {keeper_channel_fd, POLLIN, 0}}};
+        std::array<pollfd, 3> waits{
+            {{keeper_supervisor_fd, POLLIN, 0}, {child_signals_.get(), POLLIN, 0}, {keeper_channel_fd, POLLIN, 0}}};
         while (::poll(waits.data(), waits.size(), -1) < 0) continue;
         if (waits[0].revents != 0) return Event::coracle_gone;
         if (waits[1].revents != 0) {

@@ -192,8 +192,9 @@ Result<> mount_proc() {
     // them (mount_too_revealing(), fs/namespace.c).
     if (error.os_errno == EPERM) {
         error.code = ErrorCode::unsupported;
-        error.hint = "this host hides parts of /proc (as inside a container); start the outer container with an unmasked "
-                     "/proc (docker: --security-opt systempaths=unconfined)";
+        error.hint =
+            "this host hides parts of /proc (as inside a container); start the outer container with an unmasked "
+            "/proc (docker: --security-opt systempaths=unconfined)";
     }
     return error;
 }

@@ -283,7 +283,8 @@ TEST(DescribeProcess, WhatCouldNotBeReadIsNotClaimed) {
 
 TEST(DescribeProcess, ListsTheRlimitsThatThePlanSetAsTheKernelHeldThem) {
     plan::ExecutionPlan plan = plan_of();
-    plan.process.rlimits = {{.type = "RLIMIT_NOFILE", .soft = 1024, .hard = 1024}, {.type = "RLIMIT_CORE", .soft = 1, .hard = 1}};
+    plan.process.rlimits = {{.type = "RLIMIT_NOFILE", .soft = 1024, .hard = 1024},
+                            {.type = "RLIMIT_CORE", .soft = 1, .hard = 1}};
     init::Started started;
     started.held.open_files = 512;
     started.held.processes = 7;

@@ -66,6 +66,17 @@ TEST(Args, ANulByteCannotBePassed) {
     EXPECT_THAT(world.refusal().message, HasSubstr("NUL"));
 }
 
+TEST(Env, ANulByteIsRefusedFromTheCallerAndDroppedFromTheImage) {
+    Planning world;
+    world.request.env = {{.name = "A", .value = std::string("x\0y", 3)}};
+    EXPECT_THAT(world.refusal().message, HasSubstr("NUL"));
+    world.request.env.clear();
+    world.image.config.env = {std::string("B=x\0y", 5), "C=z"};
+    const auto env = world.plan().process.env;
+    EXPECT_NE(std::find(env.begin(), env.end(), "C=z"), env.end());
+    EXPECT_TRUE(std::none_of(env.begin(), env.end(), [](const std::string& line) { return line.starts_with("B="); }));
+}
+
 TEST(Script, IsAFileThatItsInterpreterOrTheCommandRuns) {
     const std::vector<std::tuple<const char*, Words, Words>> table{
         {"echo hi\n", {}, {"/bin/sh", script_path}},
