@@ -57,11 +57,11 @@ private:
             if (!member.first.IsScalar()) return wrong(line, "a key that is not a word");
             const std::string& key = member.first.Scalar();
             const bool twice =
-                std::any_of(value.map.begin(), value.map.end(), [&](const auto& m) { return m.first == key; });
+                std::any_of(value.map.begin(), value.map.end(), [&](const auto& m) { return m.key == key; });
             if (twice) return wrong(line, "'" + key + "' is there twice");
             TRY(YamlValue copied, copy(member.second, depth + 1));
             copied.line = line;
-            value.map.emplace_back(key, std::move(copied));
+            value.map.push_back({key, std::move(copied)});
         }
         return value;
     }

@@ -66,8 +66,8 @@ TEST_F(DefaultProfile, CloneMakesThreadsButNoNamespaces) {
     const std::uint64_t thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SETTLS;
     EXPECT_EQ(answer("clone", {thread}), "allow");
     EXPECT_EQ(answer("clone", {SIGCHLD}), "allow");
-    for (const std::uint64_t flag :
-         {CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET}) {
+    for (const std::uint64_t flag : std::initializer_list<std::uint64_t>{
+             CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET}) {
         EXPECT_EQ(answer("clone", {flag | SIGCHLD}), eperm) << flag;
         EXPECT_EQ(answer("clone", {flag | thread | high_bit}), eperm) << flag;
     }
@@ -75,7 +75,7 @@ TEST_F(DefaultProfile, CloneMakesThreadsButNoNamespaces) {
 }
 
 TEST_F(DefaultProfile, TerminalInputCannotBeForgedWhateverTheHighBits) {
-    for (const std::uint64_t command : {TIOCSTI, TIOCLINUX}) {
+    for (const std::uint64_t command : std::initializer_list<std::uint64_t>{TIOCSTI, TIOCLINUX}) {
         EXPECT_EQ(answer("ioctl", {0, command}), eperm);
         EXPECT_EQ(answer("ioctl", {0, command | high_bit}), eperm);
         EXPECT_EQ(answer("ioctl", {0, command | 0xffffffff00000000}), eperm);
