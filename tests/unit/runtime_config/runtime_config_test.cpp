@@ -134,7 +134,8 @@ TEST(PortableForm, HasNoCapabilityInAnySetUnlessThePlanNamesIt) {
     for (const json& set : none) EXPECT_THAT(set, IsEmpty());
     plan::ExecutionPlan plan = testing::default_root_v2_plan();
     plan.process.capabilities = {"CAP_CHOWN"};
-    for (const json& set : portable(plan)["process"]["capabilities"]) EXPECT_EQ(set, json({"CAP_CHOWN"}));
+    const json one = portable(plan)["process"]["capabilities"];
+    for (const json& set : one) EXPECT_EQ(set, json({"CAP_CHOWN"}));
 }
 
 TEST(PortableForm, WritesTheIdentityAndTheRlimits) {
