@@ -41,6 +41,10 @@ Result<> put_file(int root_fd, const std::filesystem::path& path, std::string_vi
 Result<> make_mount_point(int root_fd, const plan::MountPoint& point) {
     const bool there = base::open_in_root(root_fd, point.path, O_PATH).has_value();
     if (there && !point.on_top) return {};
+    // What lies above the image is at the top level; a link or file of the image in its place gives way.
+    if (point.on_top && !base::open_file_at(root_fd, point.path, O_PATH | O_DIRECTORY | O_NOFOLLOW)) {
+        TRY_OK(base::remove_tree_at(root_fd, point.path));
+    }
     if (point.file) return put_file(root_fd, point.path, "", point.mode);
     TRY(const base::UniqueFd made, make_way(root_fd, point.path));
     // fchmod refuses O_PATH descriptors; their /proc link leads to the same directory.

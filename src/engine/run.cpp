@@ -1,5 +1,6 @@
 // The story of a run: prepare, acquire, start, supervise, give back, judge. Teardown is the same row read backwards.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <optional>
@@ -46,6 +47,15 @@ void give_to(const base::UniqueFd& pipe, const plan::ExecutionPlan& plan) {
         (void)!::fchown(pipe.get(), plan.process.user.uid, plan.process.user.gid);
 }
 
+// A directory as a stream would be a way out of the root: "/proc/self/fd/0/.." leads to the host.
+Result<> check_stream(const char* name, int fd) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0) return os_error(std::string("look at ") + name, errno);
+    if (!S_ISDIR(status.st_mode) && (::fcntl(fd, F_GETFL) & O_PATH) == 0) return {};
+    return make_error(ErrorCode::invalid_request, std::string(name) + " is a directory or no open file",
+                      "give the sandbox a file, a pipe or a terminal");
+}
+
 Result<Stdio> make_stdio(const Request& request, const plan::ExecutionPlan& plan) {
     Stdio stdio;
     stdio.in_fd = request.streams.in;
@@ -55,7 +65,12 @@ Result<Stdio> make_stdio(const Request& request, const plan::ExecutionPlan& plan
         TRY(stdio.null, base::open_file_at(AT_FDCWD, "/dev/null", O_RDONLY));
         stdio.in_fd = stdio.null.get();
     }
-    if (request.output_mode == OutputMode::passthrough) return stdio;
+    TRY_OK(check_stream("stdin", stdio.in_fd));
+    if (request.output_mode == OutputMode::passthrough) {
+        TRY_OK(check_stream("stdout", stdio.out_fd));
+        TRY_OK(check_stream("stderr", stdio.err_fd));
+        return stdio;
+    }
     TRY(stdio.out_pipe, supervisor::make_output_pipe());
     TRY(stdio.err_pipe, supervisor::make_output_pipe());
     give_to(stdio.out_pipe.write, plan);

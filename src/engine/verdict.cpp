@@ -100,15 +100,17 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
     result.message = ending.message;
     if (result.reason == Reason::internal) result.stage = to_string(Stage::run);
     if (ending.failed) judge_exec(plan, *ending.failed, result);
-    const std::optional<int> status = ending.exited           ? std::optional(ending.exited->wait_status)
-                                      : ending.container_exit ? std::optional(ending.container_exit->wait_status)
-                                                              : std::nullopt;
+    // Without init's word the program's own status is not known; its death is, where everything in there was killed.
+    const std::optional<int> status = ending.exited ? std::optional(ending.exited->wait_status) : std::nullopt;
     if (status && !ending.failed) {
         if (WIFEXITED(*status)) result.exit_code = WEXITSTATUS(*status);
         if (WIFSIGNALED(*status)) result.signal = WTERMSIG(*status);
+    } else if (!ending.failed && result.reason != Reason::internal) {
+        result.signal = SIGKILL;
     }
     if (ended_by_oom(ending, reading)) {
         result.reason = Reason::oom;
+        if (!ending.exited) result.signal = SIGKILL;
         result.message = "the memory limit of " + to_string(plan.limits.memory) +
                          " was reached and the kernel's OOM killer " + "ended the program";
         result.hint = "raise --memory, or let the program use less";
@@ -150,7 +152,7 @@ void account(const supervisor::Ending& ending, const cgroup::Reading& reading, R
 }
 
 void refuse(const Error& error, RunResult& result) {
-    result.reason = reason_of(error);
+    result.reason = error.os_errno == ECANCELED ? Reason::cancelled : reason_of(error);
     result.stage = to_string(error.stage.value_or(Stage::create));
     result.message = error.message;
     result.hint = error.hint;

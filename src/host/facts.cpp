@@ -1,6 +1,7 @@
 // Implements the probe: who we are, which programs are there, and the parts that have files of their own.
 #include "host/facts.hpp"
 
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -34,6 +35,11 @@ bool user_namespaces_allowed(const std::filesystem::path& root) {
     const auto is_zero = [](const std::string& text) { return text == "0" || text == "0\n"; };
     return !is_zero(text_of(root / "proc/sys/user/max_user_namespaces")) &&
            !is_zero(text_of(root / "proc/sys/kernel/unprivileged_userns_clone"));
+}
+
+std::uint64_t hard_limit(__rlimit_resource resource) {
+    rlimit limit{};
+    return ::getrlimit(resource, &limit) == 0 ? limit.rlim_max : RLIM_INFINITY;
 }
 
 // A directory may be "executable" too.
@@ -76,6 +82,10 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.newuidmap = find_program(root, facts.search_path, "newuidmap");
     facts.runc = find_program(root, facts.search_path, "runc");
     facts.crun = find_program(root, facts.search_path, "crun");
+    facts.hard_open_files = hard_limit(RLIMIT_NOFILE);
+    facts.hard_processes = hard_limit(RLIMIT_NPROC);
+    facts.hard_file_size = hard_limit(RLIMIT_FSIZE);
+    facts.hard_core = hard_limit(RLIMIT_CORE);
     utsname names{};
     if (::uname(&names) == 0) facts.machine = names.machine;
     return facts;

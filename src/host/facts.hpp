@@ -53,6 +53,11 @@ struct HostFacts {
     std::optional<Program> runc;
     std::optional<Program> crun;
     std::string resolv_conf;  // of the host; empty where it has none
+    // This process's own hard limits (getrlimit(2)): nothing that it starts may have more.
+    std::uint64_t hard_open_files = ~std::uint64_t{0};
+    std::uint64_t hard_processes = ~std::uint64_t{0};
+    std::uint64_t hard_file_size = ~std::uint64_t{0};
+    std::uint64_t hard_core = ~std::uint64_t{0};
     std::string search_path;  // the PATH in which programs were looked for
     std::string machine;      // uname -m: "x86_64"
 };

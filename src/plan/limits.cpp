@@ -105,23 +105,47 @@ Wanted wanted(const Request& request, const char* name, const Asked& asked, cons
             .strict = (asked || is_required(request, name)) && !request.best_effort};
 }
 
-void plan_rlimits(ExecutionPlan& plan) {
-    const Limits& limits = plan.limits;
-    auto& rlimits = plan.process.rlimits;
-    rlimits.push_back({.type = "RLIMIT_NOFILE", .soft = limits.open_files, .hard = limits.open_files});
-    // One byte, not zero: a core_pattern that is a pipe ignores 0 but honours 1 (core(5), do_coredump()).
-    rlimits.push_back({.type = "RLIMIT_CORE", .soft = 1, .hard = 1});
-    if (limits.file_size) {
-        rlimits.push_back({.type = "RLIMIT_FSIZE", .soft = limits.file_size->count, .hard = limits.file_size->count});
+void add_rlimit(ExecutionPlan& plan, const char* type, std::uint64_t value) {
+    plan.process.rlimits.push_back({.type = type, .soft = value, .hard = value});
+}
+
+// A hard limit of coracle's own is the most that the sandbox can have: raising one takes CAP_SYS_RESOURCE.
+Result<> plan_open_files(const PlanInput& input, ExecutionPlan& plan) {
+    std::uint64_t& count = plan.limits.open_files;
+    const std::uint64_t most = input.host.hard_open_files;
+    if (count > most) {
+        const std::string why = "this process's own hard limit is " + std::to_string(most);
+        if (input.request.limits.open_files && !input.request.best_effort) {
+            return make_error(ErrorCode::unsupported, std::to_string(count) + " open files cannot be had: " + why,
+                              "raise the hard limit of the caller (ulimit -Hn), or accept less with --best-effort");
+        }
+        plan.degraded.push_back({.limit = "open_files",
+                                 .wanted = std::to_string(count),
+                                 .mechanism = "rlimit " + std::to_string(most),
+                                 .reason = why});
+        count = most;
     }
+    add_rlimit(plan, "RLIMIT_NOFILE", count);
+    return {};
+}
+
+Result<> plan_rlimits(const PlanInput& input, ExecutionPlan& plan) {
+    TRY_OK(plan_open_files(input, plan));
+    // One byte, not zero: a core_pattern that is a pipe ignores 0 but honours 1 (core(5), do_coredump()).
+    add_rlimit(plan, "RLIMIT_CORE", std::min<std::uint64_t>(1, input.host.hard_core));
+    // A lower limit of the caller's holds the sandbox as well.
+    if (plan.limits.file_size) {
+        plan.limits.file_size = Bytes{std::min(plan.limits.file_size->count, input.host.hard_file_size)};
+        add_rlimit(plan, "RLIMIT_FSIZE", plan.limits.file_size->count);
+    }
+    return {};
 }
 
 // Without a pids controller: RLIMIT_NPROC, counted in a user namespace of the run's own (Linux 5.14).
-Result<> plan_pids_by_rlimit(const std::string& why, ExecutionPlan& plan) {
+Result<> plan_pids_by_rlimit(const PlanInput& input, const std::string& why, ExecutionPlan& plan) {
     const std::string value = std::to_string(plan.limits.pids);
     plan.namespaces.nested_user = true;
-    const std::uint64_t with_init = plan.limits.pids + 1;
-    plan.process.rlimits.push_back({.type = "RLIMIT_NPROC", .soft = with_init, .hard = with_init});
+    add_rlimit(plan, "RLIMIT_NPROC", std::min(plan.limits.pids + 1, input.host.hard_processes));  // and init
     plan.degraded.push_back({.limit = "pids", .wanted = value, .mechanism = "rlimit_nproc", .reason = why});
     return {};
 }
@@ -131,7 +155,7 @@ Result<> plan_pids_by_rlimit(const std::string& why, ExecutionPlan& plan) {
 Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     const Request& request = input.request;
     plan.limits = merged(request.limits);
-    plan_rlimits(plan);
+    TRY_OK(plan_rlimits(input, plan));
 
     const CgroupChance chance = best_chance(input.host);
     plan.cgroup.mode = chance.mode;
@@ -156,7 +180,7 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
         return {};
     }
     // Only a user namespace makes RLIMIT_NPROC hold: uid 0 of the host is never counted.
-    if (plan.id_mapping != IdMapping::none) return plan_pids_by_rlimit(chance.why_not, plan);
+    if (plan.id_mapping != IdMapping::none) return plan_pids_by_rlimit(input, chance.why_not, plan);
     return fall_back(wanted(request, "pids", request.limits.pids, std::to_string(plan.limits.pids)), "none",
                      chance.why_not, plan);
 }

@@ -51,7 +51,9 @@ void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan
     rootfs.upper_size = Bytes{plan.limits.memory.count / 2};
     rootfs.user_xattr = plan.id_mapping != IdMapping::none;
     rootfs.generated = generated_files(input, user, plan);
-    for (const char* name : {"proc", "sys", "dev"}) rootfs.mount_points.push_back({.path = name});
+    // Above the image, so that they are directories whatever the image has there: runc follows an image's link on /dev
+    // to the host and writes there.
+    for (const char* name : {"proc", "sys", "dev"}) rootfs.mount_points.push_back({.path = name, .on_top = true});
     for (const Mount& mount : plan.mounts) {
         // /dev/pts and the like are made by the runtime in its own /dev; the three above are there already.
         const std::string& place = mount.destination;

@@ -28,7 +28,11 @@ Result<> wait_readable(int fd, int cancel_fd, Clock::time_point deadline) {
         if (ready < 0 && errno == EINTR) continue;
         if (ready < 0) return os_error("poll", errno);
         if (waits[0].revents != 0) return {};
-        if (waits[1].revents != 0) return make_error(ErrorCode::unavailable, "cancelled before the program started");
+        if (waits[1].revents != 0) {
+            Error cancelled = make_error(ErrorCode::unavailable, "cancelled before the program started");
+            cancelled.os_errno = ECANCELED;
+            return cancelled;
+        }
         if (ready == 0) {
             return make_error(ErrorCode::unavailable, "the runtime did not create the container in time",
                               "see whether the machine is overloaded, or try again");

@@ -2,7 +2,6 @@
 import json
 import signal
 import subprocess
-import time
 
 import pytest
 
@@ -161,10 +160,11 @@ def test_the_record_goes_to_a_file_while_the_program_has_the_streams(coracle, tm
     assert json.loads((tmp_path / "record.json").read_text())["exit_code"] == 3
 
 
-def test_a_signal_to_coracle_cancels_the_run(coracle):
-    with coracle.start("run", "--json", "busybox", "--", "sh", "-c", "echo up; sleep 60") as process:
-        time.sleep(0.5 * harness.PATIENCE)
+def test_a_signal_to_coracle_cancels_the_run(coracle, tmp_path):
+    result = tmp_path / "record.json"
+    with coracle.start("run", "--result", result, "busybox", "--", "sh", "-c", "echo up; sleep 60") as process:
+        assert process.stdout.readline() == b"up\n"  # the program runs
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=20 * harness.PATIENCE)
-    record = json.loads(out)
-    assert (record["reason"], record["stdout"]) == ("cancelled", "up\n"), record
+        process.communicate(timeout=20 * harness.PATIENCE)
+    record = json.loads(result.read_text())
+    assert (record["reason"], record["signal"], process.returncode) == ("cancelled", signal.SIGTERM, 143), record

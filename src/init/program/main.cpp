@@ -3,7 +3,7 @@
 #include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -214,14 +214,32 @@ bool obey(const Channel& channel, pid_t program) {
     return true;
 }
 
+// An epoll instance over both descriptors. Not poll(2): it fails once the program, which may have our uid, has set our
+// RLIMIT_NOFILE below the number of descriptors (prlimit(2) asks for the same uid only).
+UniqueFd make_waiter(const Channel& channel, const UniqueFd& child_signals) {
+    UniqueFd waiter(::epoll_create1(EPOLL_CLOEXEC));
+    for (const int fd : {channel.fd(), child_signals.get()}) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.fd = fd;
+        ::epoll_ctl(waiter.get(), EPOLL_CTL_ADD, fd, &event);
+    }
+    return waiter;
+}
+
 // Until the program ends or coracle is gone.
-void watch(pid_t program, const Channel& channel, const UniqueFd& child_signals) {
-    std::array<pollfd, 2> waits{{{channel.fd(), POLLIN, 0}, {child_signals.get(), POLLIN, 0}}};
+void watch(pid_t program, const Channel& channel, const UniqueFd& child_signals, const UniqueFd& waiter) {
     while (!reap(program, channel)) {
-        if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) return;
+        epoll_event event{};
+        const int ready = ::epoll_wait(waiter.get(), &event, 1, -1);
+        if (ready < 0 && errno != EINTR) return;
+        if (ready <= 0) continue;
         signalfd_siginfo ignored{};
-        if (waits[1].revents != 0) (void)!::read(child_signals.get(), &ignored, sizeof ignored);
-        if (waits[0].revents != 0 && !obey(channel, program)) return;
+        if (event.data.fd == child_signals.get()) {
+            (void)!::read(child_signals.get(), &ignored, sizeof ignored);
+        } else if (!obey(channel, program)) {
+            return;
+        }
     }
 }
 
@@ -243,6 +261,7 @@ int run() {
     ::close_range(channel_fd + 1, ~0U, 0);
     const UniqueFd child_signals = block_signals();
     const Channel channel{UniqueFd(channel_fd)};
+    const UniqueFd waiter = make_waiter(channel, child_signals);
     if (!channel.send(pack(Ready{}))) return 125;
     auto message = channel.receive(most_job);
     if (!message || !message.value()) return 125;
@@ -251,7 +270,7 @@ int run() {
     const auto program = start_program(std::move(*job), message.value()->fds, channel);
     message.value()->fds.clear();
     if (!program) return 126;
-    watch(*program, channel, child_signals);
+    watch(*program, channel, child_signals, waiter);
     return 0;  // the end of PID 1 kills whatever is left in the sandbox
 }
 

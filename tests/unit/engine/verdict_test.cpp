@@ -173,12 +173,21 @@ TEST(Judge, AnEndThatNobodyConcludedIsInternal) {
     EXPECT_EQ(result.stage, "run");
 }
 
-TEST(Judge, WithoutAWordFromInitTheKeepersStatusCounts) {
+TEST(Judge, AnInitThatIsKilledFromOutsideClaimsNothingOfTheProgram) {
     Ending ending;
     ending.container_exit = runtime::KeeperExited{.wait_status = SIGKILL};
-    ending.conclude(Reason::signaled, "the sandbox's init ended");
+    ending.conclude(Reason::internal, "the sandbox's init was killed from outside");
+    const RunResult result = judged(ending);
+    EXPECT_EQ(result.reason, Reason::internal);
+    EXPECT_EQ(result.exit_code, std::nullopt);
+    EXPECT_EQ(result.signal, std::nullopt);
+}
+
+TEST(Judge, ATimeoutWhoseProgramDiedWithInitWasASigkill) {
+    Ending ending;
+    ending.container_exit = runtime::KeeperExited{.wait_status = SIGKILL};
+    ending.conclude(Reason::wall_timeout);
     EXPECT_EQ(judged(ending).signal, SIGKILL);
-    EXPECT_EQ(judged(ending).message, "the sandbox's init ended");
 }
 
 TEST(Judge, AProcessThatDoesNotDieIsAWarning) {
