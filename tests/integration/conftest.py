@@ -1,6 +1,7 @@
 """Fixtures of the integration tests: coracle with its store, other users, the host table, and nothing left behind."""
 import os
 import pathlib
+import signal
 import subprocess
 
 import pytest
@@ -16,6 +17,10 @@ FEATURES = {feature for features in TABLE.values() for feature in features}
 # ---- which test runs on this host ---------------------------------------------------------------------------------------
 
 def pytest_configure(config):
+    # A suite that a shell started in the background would hand its ignored signals down, and coracle respects those.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     config.addinivalue_line("markers", "needs(feature, ...): runs only on hosts that have them (tests/hosts.yaml)")
     config.addinivalue_line("markers", "lacks(feature, ...): runs only on hosts that have none of them")
     if HOST not in TABLE:

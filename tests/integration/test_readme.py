@@ -7,7 +7,7 @@ import pytest
 import conftest
 import harness
 
-pytestmark = [pytest.mark.needs("sandbox"), pytest.mark.needs("machine")]
+pytestmark = [pytest.mark.needs("sandbox", "limits", "machine")]  # one of them asks for a memory limit
 
 README = harness.REPOSITORY / "README.md"
 
