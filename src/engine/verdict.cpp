@@ -120,7 +120,7 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
     }
     if (ending.stuck) {
         result.warnings.emplace_back(
-            "a process did not die within 2 s of SIGKILL (uninterruptible sleep); the next start "
+            "a process did not die within 1.5 s of SIGKILL (uninterruptible sleep); the next start "
             "removes what is left");
     }
 }

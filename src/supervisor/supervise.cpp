@@ -17,7 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // After KILL the kernel needs no time worth speaking of, unless a process is in uninterruptible sleep.
-constexpr auto kill_patience = std::chrono::milliseconds(2000);
+// With the drain below it makes the 2 s after the grace that a caller waits at most.
+constexpr auto kill_patience = std::chrono::milliseconds(1500);
 // With every process of the container dead, an open write end can only be in somebody else's hands.
 constexpr auto drain_patience = std::chrono::milliseconds(500);
 

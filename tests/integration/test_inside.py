@@ -1,4 +1,6 @@
 """What a program sees and may do inside the sandbox."""
+import subprocess
+
 import pytest
 
 pytestmark = pytest.mark.needs("sandbox")
@@ -172,6 +174,19 @@ def test_a_real_python_image_runs_quotes_and_all(python):
     code = """print("Hallo aus der Sandbox!"); import os; print(os.getcwd())"""
     record = python.record("python", "--", "python3", "-c", code)
     assert (record["reason"], record["stdout"]) == ("exited", "Hallo aus der Sandbox!\n/workspace\n"), record
+
+
+@pytest.mark.needs("machine")
+def test_a_program_cannot_starve_init_of_descriptors(coracle, tmp_path):
+    (tmp_path / "starve.cpp").write_text("""
+        #include <sys/resource.h>
+        #include <unistd.h>
+        int main() { rlimit none{0, 0}; int failed = prlimit(1, RLIMIT_NOFILE, &none, nullptr); usleep(500000); return failed ? 4 : 5; }
+    """)
+    subprocess.run(["g++", "-static", "-o", tmp_path / "starve", tmp_path / "starve.cpp"], check=True)
+    record = coracle.record("-v", f"{tmp_path}:/probe:ro", "busybox", "--", "/probe/starve")
+    # 5: the kernel let it (the same uid is enough). 4: it was refused. Either way the verdict is the program's own.
+    assert record["reason"] == "exited" and record["exit_code"] in (4, 5), record
 
 
 @pytest.mark.needs("machine")

@@ -100,8 +100,7 @@ def test_wall_time_keeps_what_was_written_before(coracle):
 def test_a_fork_bomb_ends_at_its_wall_time(coracle):
     record = coracle.shell("b() { b | b & }; b; sleep 60", "--timeout", "2s", "--pids", "40", "--best-effort")
     assert record["reason"] in ("wall_timeout", "exited"), record
-    # Wall time 2 s, grace 1 s, and at most 2 s for the kernel to kill what no pids limit may have held (guest:container).
-    assert record["usage"]["wall_s"] < 2 + 1 + 2 + 0.5 * harness.PATIENCE, record
+    assert record["usage"]["wall_s"] < 5, record
 
 
 def test_a_daemon_that_outlives_the_program_does_not_hold_up_the_run(coracle):
