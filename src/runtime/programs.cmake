@@ -2,7 +2,7 @@
 function(coracle_program name)
   cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
   add_executable(${name} ${arg_SOURCES} src/coracle/error.cpp src/coracle/units.cpp src/base/channel.cpp
-                         src/base/files.cpp src/base/syscalls.cpp)
+                         src/base/files.cpp src/base/reaping.cpp src/base/syscalls.cpp)
   target_link_libraries(${name} PRIVATE coracle_flags)
   target_compile_options(${name} PRIVATE -Os -ffunction-sections -fdata-sections)
   target_link_options(${name} PRIVATE -static -Wl,--gc-sections -s)

@@ -6,7 +6,6 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,11 +14,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 
 #include "base/channel.hpp"
 #include "base/files.hpp"
-#include "base/wire.hpp"
+#include "base/reaping.hpp"
 #include "init/protocol.hpp"
 
 namespace coracle::init {
@@ -28,12 +26,6 @@ namespace {
 
 using base::Channel;
 using base::UniqueFd;
-
-std::int64_t monotonic_ns() {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // A job larger than the kernel takes in argv and env (2 MiB) could not be executed anyway.
 constexpr Bytes most_job = 8_MiB;
@@ -142,7 +134,7 @@ std::string_view path_of(const std::vector<std::string>& env) {
     const std::vector<char*> env = c_array(job.env);
     const std::string_view path = path_of(job.env);
     if (!job.seccomp.empty() && !load_filter(job.seccomp)) reporter.fail(Failed::Step::seccomp);
-    reporter.say(pack(Started{.at_ns = monotonic_ns(), .held = read_held()}));
+    reporter.say(pack(Started{.at_ns = base::monotonic_ns(), .held = read_held()}));
     exec_searching(job.argv.front(), argv.data(), env.data(), path);
     reporter.fail(Failed::Step::exec);
 }
@@ -187,13 +179,10 @@ bool reap(pid_t program, const Channel& channel) {
         const pid_t ended = ::wait4(-1, &status, WNOHANG, &usage);
         if (ended <= 0) return false;
         if (ended != program) continue;
-        const auto microseconds = [](const timeval& time) {
-            return std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec;
-        };
         (void)channel.send(pack(Exited{.wait_status = status,
-                                       .at_ns = monotonic_ns(),
-                                       .user_us = microseconds(usage.ru_utime),
-                                       .system_us = microseconds(usage.ru_stime)}));
+                                       .at_ns = base::monotonic_ns(),
+                                       .user_us = base::microseconds(usage.ru_utime),
+                                       .system_us = base::microseconds(usage.ru_stime)}));
         return true;
     }
 }
@@ -234,23 +223,12 @@ void watch(pid_t program, const Channel& channel, const UniqueFd& child_signals,
         const int ready = ::epoll_wait(waiter.get(), &event, 1, -1);
         if (ready < 0 && errno != EINTR) return;
         if (ready <= 0) continue;
-        signalfd_siginfo ignored{};
         if (event.data.fd == child_signals.get()) {
-            (void)!::read(child_signals.get(), &ignored, sizeof ignored);
+            base::drain_child_signals(child_signals);
         } else if (!obey(channel, program)) {
             return;
         }
     }
-}
-
-UniqueFd block_signals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::sigprocmask(SIG_SETMASK, &all, nullptr);
-    sigset_t child;
-    ::sigemptyset(&child);
-    ::sigaddset(&child, SIGCHLD);
-    return UniqueFd(::signalfd(-1, &child, SFD_CLOEXEC));
 }
 
 int run() {
@@ -259,7 +237,7 @@ int run() {
     ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     ::fcntl(channel_fd, F_SETFD, FD_CLOEXEC);
     ::close_range(channel_fd + 1, ~0U, 0);
-    const UniqueFd child_signals = block_signals();
+    const UniqueFd child_signals = base::block_signals_but_children();
     const Channel channel{UniqueFd(channel_fd)};
     const UniqueFd waiter = make_waiter(channel, child_signals);
     if (!channel.send(pack(Ready{}))) return 125;

@@ -57,5 +57,45 @@ TEST(Wire, ALengthBeyondTheBytesTakesNoMemory) {
     }
 }
 
+enum class Fruit : std::uint8_t { apple = 1, pear };
+struct Basket {
+    int count = 0;
+    bool full = false;
+    Fruit fruit = Fruit::apple;
+};
+
+std::optional<Basket> read_basket(std::string_view bytes) {
+    return read_message<Basket>(bytes, Fruit::pear, [](WireReader& reader, Basket& basket) {
+        basket.count = reader.value<int>();
+        basket.full = reader.value<bool>();
+        basket.fruit = reader.choice(Fruit::pear, Fruit::apple);
+    });
+}
+
+std::string basket_bytes(std::uint64_t count, std::uint64_t full, std::uint64_t fruit) {
+    return std::move(begin_message(Fruit::pear).number(count).number(full).number(fruit)).take();
+}
+
+TEST(WireMessage, NumbersBoolsAndEnumeratorsArriveAsTheyWere) {
+    const auto basket =
+        read_basket(std::move(begin_message(Fruit::pear).value(-7).value(true).value(Fruit::pear)).take());
+    ASSERT_TRUE(basket.has_value());
+    EXPECT_EQ(basket->count, -7);
+    EXPECT_TRUE(basket->full);
+    EXPECT_EQ(basket->fruit, Fruit::pear);
+}
+
+TEST(WireMessage, AValueThatItsTypeCannotHoldIsNoMessage) {
+    ASSERT_TRUE(read_basket(basket_bytes(3, 1, 2)).has_value());
+    EXPECT_FALSE(read_basket(basket_bytes(std::uint64_t{1} << 40, 1, 2)).has_value());
+    EXPECT_FALSE(read_basket(basket_bytes(3, 2, 2)).has_value());
+    EXPECT_FALSE(read_basket(basket_bytes(3, 1, 3)).has_value());
+    EXPECT_FALSE(read_basket(basket_bytes(3, 1, 0)).has_value());
+}
+
+TEST(WireMessage, BytesAfterTheLastValueAreNoMessage) {
+    EXPECT_FALSE(read_basket(basket_bytes(3, 1, 2) + "x").has_value());
+}
+
 }  // namespace
 }  // namespace coracle::base
