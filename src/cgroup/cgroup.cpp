@@ -26,8 +26,11 @@ constexpr std::uint64_t cpu_period_us = 100'000;
 
 std::string quota_us(Cpus cpus) { return std::to_string(cpus.milli * (cpu_period_us / 1000)); }
 
+// Where a runtime that manages cgroups itself puts the container, below the run's directory.
+constexpr const char* runtime_child = "container";
+
 // For a moment after its last process has gone a cgroup is still busy.
-Result<> remove_directory(int parent_fd, const std::string& name) {
+Result<> remove_empty(int parent_fd, const std::string& name) {
     constexpr int most_tries = 500;
     for (int tries = 0; tries < most_tries; ++tries) {
         if (::unlinkat(parent_fd, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
@@ -35,6 +38,11 @@ Result<> remove_directory(int parent_fd, const std::string& name) {
         ::usleep(tries < 20 ? 200 : 2000);
     }
     return os_error("remove the cgroup '" + name + "'", errno).at(Stage::remove);
+}
+
+Result<> remove_directory(int parent_fd, const std::string& name) {
+    TRY_OK(remove_empty(parent_fd, name + "/" + runtime_child));
+    return remove_empty(parent_fd, name);
 }
 
 // Hands the controllers to the children of `parent` (cgroup.subtree_control); those already handed on cost a read.
@@ -82,6 +90,12 @@ std::optional<double> scaled(std::optional<std::uint64_t> value, double unit) {
 
 std::string directory_name(const std::string& run_id) { return "coracle-" + run_id; }
 
+std::string cgroups_path(const plan::Cgroup& plan, const std::string& run_id) {
+    if (!plan.runtime_managed) return {};
+    const std::filesystem::path below = plan.parents.front().path.lexically_relative(plan.mount);
+    return ("/" / below / directory_name(run_id) / runtime_child).lexically_normal().string();
+}
+
 Result<Cgroup> Cgroup::create(const plan::Cgroup& plan, const std::string& run_id) {
     Cgroup cgroup(plan.mode, plan);
     cgroup.name_ = directory_name(run_id);
@@ -97,6 +111,7 @@ Result<Cgroup> Cgroup::create(const plan::Cgroup& plan, const std::string& run_i
         cgroup.directories_.push_back({parent.controller, path, base::UniqueFd(), std::move(parent_fd)});
         Directory& made = cgroup.directories_.back();
         TRY(made.fd, base::open_dir_at(made.parent.get(), cgroup.name_));
+        if (plan.runtime_managed) enable_controllers(made.fd.get());
     }
     TRY_OK(cgroup.set_start_limits());
     return cgroup;
@@ -105,7 +120,8 @@ Result<Cgroup> Cgroup::create(const plan::Cgroup& plan, const std::string& run_i
 Cgroup::~Cgroup() { (void)remove(); }
 
 std::string Cgroup::v2_directory() const {
-    return mode_ == CgroupMode::v2 && !directories_.empty() ? directories_.front().path.string() : std::string();
+    if (mode_ != CgroupMode::v2 || limits_.runtime_managed || directories_.empty()) return {};
+    return directories_.front().path.string();
 }
 
 std::vector<std::string> Cgroup::v1_tasks() const {

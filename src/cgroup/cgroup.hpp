@@ -30,7 +30,8 @@ public:
     ~Cgroup();
 
     plan::CgroupMode mode() const { return mode_; }
-    // How a process gets in: born into this directory (v2), or by writing "0" to each of these files (v1).
+    // How a process gets in: born into this directory (v2), or by writing "0" to each of these files (v1). Both empty:
+    // the runtime does it, or there is no cgroup.
     std::string v2_directory() const;
     std::vector<std::string> v1_tasks() const;
 
@@ -74,6 +75,9 @@ private:
 
 // Removes the cgroups of a run that is dead; missing ones are fine.
 Result<> remove_stale(const std::vector<std::filesystem::path>& parents, const std::string& run_id);
+
+// config.json's cgroupsPath where the runtime manages the container's cgroup below ours, else empty.
+std::string cgroups_path(const plan::Cgroup& plan, const std::string& run_id);
 
 // The directory name of a run's cgroup, the same in every hierarchy; the keeper removes it by this name.
 std::string directory_name(const std::string& run_id);

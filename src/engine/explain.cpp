@@ -22,7 +22,6 @@ const char* word(plan::CgroupMode mode) {
     switch (mode) {
         case plan::CgroupMode::v2: return "cgroup2";
         case plan::CgroupMode::v1: return "cgroup1";
-        case plan::CgroupMode::runtime_managed: return "runtime_managed";
         case plan::CgroupMode::none: return "none";
     }
     return "none";
@@ -75,7 +74,8 @@ Json mounts(const std::vector<plan::Mount>& mounts) {
 Json cgroup(const plan::Cgroup& cgroup) {
     Json parents = Json::array();
     for (const auto& parent : cgroup.parents) parents.push_back(parent.path.string());
-    Json json{{"mode", word(cgroup.mode)}, {"parents", std::move(parents)}};
+    Json json{
+        {"mode", word(cgroup.mode)}, {"runtime_managed", cgroup.runtime_managed}, {"parents", std::move(parents)}};
     json["memory"] = cgroup.memory ? Json(cgroup.memory->count) : Json();
     json["cpus"] = cgroup.cpus ? Json(to_string(*cgroup.cpus)) : Json();
     json["pids"] = cgroup.pids ? Json(*cgroup.pids) : Json();
@@ -129,7 +129,7 @@ std::string explain_plan(const Prepared& prepared) {
                     {"cgroup", cgroup(plan.cgroup)},
                     {"degraded", degraded(plan.degraded)},
                     {"runtime",
-                     {{"name", plan.runtime.kind == plan::RuntimeKind::crun ? "crun" : "runc"},
+                     {{"name", plan::name_of(plan.runtime)},
                       {"path", plan.runtime.path.string()},
                       {"version", plan.runtime.version}}},
                     {"warnings", plan.warnings}};

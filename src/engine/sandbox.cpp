@@ -51,6 +51,7 @@ runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const runtime::Pro
 
 runtime::KeeperJob keeper_job(const Prepared& prepared, const SandboxOptions& options, const cgroup::Cgroup& cgroup,
                               const std::filesystem::path& stage) {
+    const bool manages = prepared.plan.cgroup.runtime_managed;
     runtime::KeeperJob job{.ids = keeper_ids(prepared.plan.id_mapping),
                            .outer_uid = ::geteuid(),
                            .outer_gid = ::getegid(),
@@ -58,13 +59,13 @@ runtime::KeeperJob keeper_job(const Prepared& prepared, const SandboxOptions& op
                            .rootfs = keeper_rootfs(prepared, options.programs),
                            .cgroup = {.v2_directory = cgroup.v2_directory(),
                                       .v1_tasks = cgroup.v1_tasks(),
-                                      .view = prepared.plan.cgroup.view.string()},
+                                      .view = manages ? std::string() : prepared.plan.cgroup.view.string()},
                            .runtime_argv = {}};
     // The runtime takes a cgroup of the container's name for its own: the names must differ.
     job.runtime_argv = runtime::run_detached(prepared.plan.runtime, {.id = "run-" + options.id,
                                                                      .bundle = stage.parent_path().string(),
                                                                      .stage = stage.string(),
-                                                                     .manages_cgroups = false});
+                                                                     .manages_cgroups = manages});
     return job;
 }
 

@@ -150,6 +150,20 @@ Result<> plan_pids_by_rlimit(const PlanInput& input, const std::string& why, Exe
     return {};
 }
 
+// runc and crun can be told to leave cgroups alone; another runtime gets a place for its own below ours.
+Result<> plan_cgroup_manager(const PlanInput& input, ExecutionPlan& plan) {
+    if (plan.runtime.kind != RuntimeKind::other) return {};
+    if (plan.cgroup.mode == CgroupMode::v1) {
+        return make_error(ErrorCode::unsupported,
+                          "the runtime '" + plan.runtime.path.string() + "' cannot be used on a cgroup v1 host",
+                          "name runc or crun: others are driven on cgroup v2 only");
+    }
+    if (plan.cgroup.mode != CgroupMode::v2) return {};
+    plan.cgroup.runtime_managed = true;
+    plan.cgroup.mount = input.host.cgroup_v2->mount;
+    return {};
+}
+
 }  // namespace
 
 Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
@@ -162,6 +176,7 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     plan.cgroup.parents = chance.parents;
     if (input.host.cgroup_v2) plan.cgroup.view = input.host.cgroup_v2->mount;
     plan.namespaces.cgroup = chance.mode == CgroupMode::v2;
+    TRY_OK(plan_cgroup_manager(input, plan));
 
     if (chance.controllers.contains("memory")) {
         plan.cgroup.memory = plan.limits.memory;

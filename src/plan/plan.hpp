@@ -89,14 +89,17 @@ struct Mount {
 };
 
 enum class CgroupMode {
-    v2,               // coracle owns the run's cgroup below a writable cgroup v2 directory
-    v1,               // the same in each of the v1 hierarchies memory, cpu, cpuacct, pids, blkio that are there
-    runtime_managed,  // limits in config.json, cgroupsPath below a cgroup of ours
-    none,             // no cgroup can be had: the limits that remain are rlimits
+    v2,    // coracle owns the run's cgroup below a writable cgroup v2 directory
+    v1,    // the same in each of the v1 hierarchies memory, cpu, cpuacct, pids, blkio that are there
+    none,  // no cgroup can be had: the limits that remain are rlimits
 };
 
 struct Cgroup {
     CgroupMode mode = CgroupMode::none;
+    // v2 only, for a runtime that cannot be told to leave cgroups alone: it makes the container's cgroup below ours
+    // (`cgroupsPath`), and ours, which holds the limits and the figures, has no process of its own.
+    bool runtime_managed = false;
+    std::filesystem::path mount;  // of the cgroup v2 hierarchy, to which cgroupsPath is relative
     // The existing directories below which the run's own is made: one on v2, one per controller on v1.
     struct Parent {
         std::string controller;  // "memory"; empty on v2
@@ -116,13 +119,16 @@ struct Namespaces {
     bool nested_user = false;  // a user namespace of the run's own, 0->0, so that RLIMIT_NPROC counts it alone
 };
 
-enum class RuntimeKind { runc, crun };
+enum class RuntimeKind { runc, crun, other };
 
 struct Runtime {
     RuntimeKind kind = RuntimeKind::runc;
     std::filesystem::path path;
     std::string version;
 };
+
+// "runc", "crun", or the file name of another one.
+std::string name_of(const Runtime& runtime);
 
 struct ExecutionPlan {
     Process process;

@@ -17,6 +17,15 @@ Runtime runtime(RuntimeKind kind, std::filesystem::path path) {
 
 }  // namespace
 
+std::string name_of(const Runtime& runtime) {
+    switch (runtime.kind) {
+        case RuntimeKind::runc: return "runc";
+        case RuntimeKind::crun: return "crun";
+        case RuntimeKind::other: break;
+    }
+    return runtime.path.filename().string();
+}
+
 Result<Runtime> choose_runtime(const Request& request, const host::HostFacts& host) {
     const std::string wanted = request.runtime.value_or("runc");
     if (wanted == "auto") {
@@ -32,8 +41,9 @@ Result<Runtime> choose_runtime(const Request& request, const host::HostFacts& ho
         return make_error(ErrorCode::invalid_request, "--runtime '" + wanted + "': not a runtime",
                           "name runc, crun, auto or an absolute path");
     }
-    const bool like_crun = path.filename().string().find("crun") != std::string::npos;
-    return runtime(like_crun ? RuntimeKind::crun : RuntimeKind::runc, path);
+    const std::string name = path.filename().string();
+    if (name.find("crun") != std::string::npos) return runtime(RuntimeKind::crun, path);
+    return runtime(name.find("runc") != std::string::npos ? RuntimeKind::runc : RuntimeKind::other, path);
 }
 
 }  // namespace coracle::plan

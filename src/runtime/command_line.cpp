@@ -12,7 +12,8 @@ std::vector<std::string> run_detached(const plan::Runtime& runtime, const Comman
     if (!line.manages_cgroups) {
         // Both then leave cgroups to us: runc gives up on them where they are read-only and it takes itself for
         // rootless, crun has a word for it.
-        words.emplace_back(runtime.kind == plan::RuntimeKind::crun ? "--cgroup-manager=disabled" : "--rootless=true");
+        if (runtime.kind == plan::RuntimeKind::crun) words.emplace_back("--cgroup-manager=disabled");
+        if (runtime.kind == plan::RuntimeKind::runc) words.emplace_back("--rootless=true");
     }
     for (const char* word : {"run", "--detach", "--preserve-fds", "1", "--pid-file"}) words.emplace_back(word);
     words.push_back(paths.pid_file);

@@ -73,11 +73,7 @@ Result<std::string> portable_config(const plan::ExecutionPlan& plan, const polic
 
 Result<std::string> fast_config(const plan::ExecutionPlan& plan, const FastForm& form) {
     const Program init{form.init_args, {}, "/"};
-    const bool managed = plan.cgroup.mode == plan::CgroupMode::runtime_managed;
-    LinuxForm part{.user_namespace = {},
-                   .resources = managed ? resources_part(plan) : Json(),
-                   .cgroups_path = managed ? form.cgroups_path : std::string(),
-                   .seccomp = Json()};
+    LinuxForm part{.user_namespace = {}, .resources = {}, .cgroups_path = form.cgroups_path, .seccomp = {}};
     if (plan.namespaces.nested_user) part.user_namespace = nested_maps(plan.id_maps);
     return printed(compact_text, config(plan, init, form.root_path, std::move(part)));
 }

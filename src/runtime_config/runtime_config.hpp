@@ -19,14 +19,13 @@ Result<std::string> portable_config(const plan::ExecutionPlan& plan, const polic
 struct FastForm {
     std::string root_path{};                               // the mounted root file system
     std::vector<std::string> init_args{"/.coracle-init"};  // of the shim that later becomes the program's parent
-    std::string cgroups_path{};                            // for CgroupMode::runtime_managed only
+    std::string cgroups_path{};                            // empty: the runtime leaves cgroups alone
 };
 
 // The config.json that the keeper gives to the runtime, compact. It differs from the portable one in exactly these: the
 // process is the init shim (args, env, cwd), which later loads the filter and starts the program; so there is no
-// seccomp; the cgroup is coracle's own, so there are no resources (but with CgroupMode::runtime_managed, where
-// cgroupsPath comes in addition); the ids were mapped by the keeper, so there is a user namespace only where
-// plan.namespaces.nested_user asks for one; and root.path.
+// seccomp; the limits are on coracle's own cgroup, so there are no resources; the ids were mapped by the keeper, so
+// there is a user namespace only where plan.namespaces.nested_user asks for one; and root.path.
 Result<std::string> fast_config(const plan::ExecutionPlan& plan, const FastForm& form);
 
 }  // namespace coracle::runtime_config

@@ -1,4 +1,6 @@
 """A limit that was asked for is enforced, or the run is refused; a default that cannot be enforced is reported."""
+import shutil
+
 import pytest
 
 import harness
@@ -88,3 +90,30 @@ def test_open_files_and_output_are_limited_everywhere(coracle):
 def test_the_wall_clock_starts_with_the_program(coracle):
     usage = coracle.shell("sleep 1")["usage"]
     assert 1.0 <= usage["wall_s"] < 1.0 + 0.5 * harness.PATIENCE, usage
+
+
+@pytest.fixture
+def unknown_runtime(work):
+    """runc under a name that coracle does not know, so that it is driven without runc's own options."""
+    place = work / "oci-runtime"
+    shutil.copy2(shutil.which("runc", path="/usr/sbin:/usr/bin"), place)
+    yield str(place)
+    place.unlink()
+
+
+@pytest.mark.needs("cgroup2")
+def test_an_unknown_runtime_makes_its_cgroup_below_ours(coracle, unknown_runtime):
+    record = coracle.shell("head -c 200m /dev/zero | tail -c 200m | wc -c", "--runtime", unknown_runtime, "--memory", "64m",
+                           "--pids", "20")
+    assert record["runtime"]["name"] == "oci-runtime" and record["host"]["cgroup"] == "cgroup2", record
+    enforced = limits_of(record, "enforced")
+    assert enforced["memory"]["value"] == str(64 << 20) and enforced["pids"]["value"] == "21", enforced
+    assert record["usage"]["oom_kills"] >= 1, record
+    exact = coracle.shell("exit 7", "--runtime", unknown_runtime)
+    assert (exact["reason"], exact["exit_code"]) == ("exited", 7), exact
+
+
+@pytest.mark.needs("cgroup1")
+def test_an_unknown_runtime_is_refused_on_cgroup_v1(coracle, unknown_runtime):
+    record = coracle.shell("true", "--runtime", unknown_runtime)
+    assert record["reason"] == "policy_refused" and "runc or crun" in record["hint"], record

@@ -130,6 +130,29 @@ TEST_F(Readings, TheLastOneComesWithTheRemoval) {
     }
 }
 
+TEST_F(Readings, ARuntimesOwnCgroupBelowOursIsRemovedWithIt) {
+    v2_files();
+    plan::Cgroup managed = wanted(CgroupMode::v2);
+    managed.runtime_managed = true;
+    Cgroup cgroup = must(Cgroup::create(managed, "r1"));
+    EXPECT_EQ(cgroup.v2_directory(), "");
+    empty();
+    fs::create_directory(file("", "container"));
+    must(std::move(cgroup).retire());
+    EXPECT_FALSE(fs::exists(file("", "")));
+}
+
+TEST(CgroupsPath, IsBelowOursAndRelativeToTheMount) {
+    plan::Cgroup managed;
+    EXPECT_EQ(cgroups_path(managed, "r1"), "");
+    managed.runtime_managed = true;
+    managed.mount = "/sys/fs/cgroup";
+    managed.parents = {{.controller = {}, .path = "/sys/fs/cgroup"}};
+    EXPECT_EQ(cgroups_path(managed, "r1"), "/coracle-r1/container");
+    managed.parents = {{.controller = {}, .path = "/sys/fs/cgroup/user.slice/a"}};
+    EXPECT_EQ(cgroups_path(managed, "r1"), "/user.slice/a/coracle-r1/container");
+}
+
 TEST_F(Readings, OneHierarchyUnderTwoNamesIsRemovedOnce) {
     v1_files();
     for (const char* name : {"cpu.cfs_period_us", "cpu.cfs_quota_us", "cpu.stat"}) {

@@ -69,6 +69,26 @@ TEST(Limits, TheRuntimeIsShownTheV2MountWhereThereIsOne) {
     EXPECT_EQ(Planning{.host = testing::root_on_v1()}.plan().cgroup.view, "/sys/fs/cgroup");
 }
 
+TEST(Limits, AnUnknownRuntimeManagesTheContainersCgroupBelowOurs) {
+    Planning world{.host = testing::root_on_v2()};
+    EXPECT_FALSE(world.plan().cgroup.runtime_managed);
+    world.request.runtime = "/opt/youki";
+    const ExecutionPlan plan = world.plan();
+    EXPECT_TRUE(plan.cgroup.runtime_managed);
+    EXPECT_EQ(plan.cgroup.mode, CgroupMode::v2);
+    EXPECT_EQ(plan.cgroup.mount, "/sys/fs/cgroup");
+    EXPECT_EQ(plan.cgroup.memory, 512_MiB);
+}
+
+TEST(Limits, AnUnknownRuntimeIsRefusedOnCgroupV1) {
+    Planning world{.host = testing::root_on_v1()};
+    world.request.runtime = "/opt/youki";
+    const Error error = world.refusal();
+    EXPECT_EQ(error.code, ErrorCode::unsupported);
+    EXPECT_THAT(error.message, HasSubstr("/opt/youki"));
+    EXPECT_THAT(error.hint, HasSubstr("runc or crun"));
+}
+
 TEST(Limits, TheHierarchyThatHoldsMoreOfThemIsTaken) {
     host::HostFacts host = testing::root_on_hybrid();
     host.cgroup_v2->controllers = {"cpu"};

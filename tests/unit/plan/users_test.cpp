@@ -104,10 +104,10 @@ TEST(Runtime, IsTheOneThatWasAskedFor) {
         {"auto", RuntimeKind::crun, "/usr/bin/crun"},
         {"/opt/crun-1.28", RuntimeKind::crun, "/opt/crun-1.28"},
         {"/opt/crun/bin/runc", RuntimeKind::runc, "/opt/crun/bin/runc"},
-        {"/opt/youki", RuntimeKind::runc, "/opt/youki"},
+        {"/opt/youki", RuntimeKind::other, "/opt/youki"},
     };
     for (const auto& [asked, kind, path] : table) {
-        Planning world;
+        Planning world{.host = testing::root_on_v2()};
         world.request.runtime = asked;
         const Runtime runtime = world.plan().runtime;
         EXPECT_EQ(runtime.kind, kind) << path;

@@ -18,8 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-const FastForm fast_form{
-    .root_path = "/run/coracle/r1/rootfs", .init_args = {"/.coracle-init"}, .cgroups_path = "/coracle/r1"};
+const FastForm fast_form{.root_path = "/run/coracle/r1/rootfs", .init_args = {"/.coracle-init"}};
 
 json portable(const plan::ExecutionPlan& plan) {
     return json::parse(portable_config(plan, policy::find_seccomp("default").value()).value());
@@ -62,13 +61,13 @@ TEST(TwoForms, DifferRootlessInTheUserNamespaceTooWhichTheKeeperHasMade) {
               rootless);
 }
 
-TEST(TwoForms, RuntimeManagedCgroupsKeepTheResourcesAndAddThePath) {
-    plan::ExecutionPlan plan = testing::default_root_v1_plan();
-    plan.cgroup.mode = plan::CgroupMode::runtime_managed;
-    EXPECT_THAT(differences(portable(plan), fast(plan)),
-                UnorderedElementsAre("/process/args", "/process/env", "/process/cwd", "/root/path", "/linux/seccomp",
-                                     "/linux/cgroupsPath"));
-    EXPECT_EQ(fast(plan)["linux"]["cgroupsPath"], "/coracle/r1");
+TEST(FastForm, NamesAPlaceForTheCgroupOfARuntimeThatManagesItself) {
+    FastForm form = fast_form;
+    form.cgroups_path = "/coracle-r1/container";
+    const json config = json::parse(fast_config(testing::default_root_v2_plan(), form).value());
+    EXPECT_EQ(config["linux"]["cgroupsPath"], "/coracle-r1/container");
+    EXPECT_FALSE(config["linux"].contains("resources"));
+    EXPECT_FALSE(fast(testing::default_root_v2_plan())["linux"].contains("cgroupsPath"));
 }
 
 TEST(FastForm, StartsTheShimInTheMountedRoot) {
