@@ -118,7 +118,7 @@ def become_subreaper():
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
 
-def _parents():
+def process_table():
     """pid -> (parent, state, name) of every process that can be seen."""
     found = {}
     for name in os.listdir("/proc"):
@@ -140,7 +140,7 @@ def descendants():
             pass
     except ChildProcessError:
         return set()
-    parents, below, grown = _parents(), {os.getpid()}, True
+    parents, below, grown = process_table(), {os.getpid()}, True
     while grown:
         more = {pid for pid, (parent, _, _) in parents.items() if parent in below} - below
         below |= more

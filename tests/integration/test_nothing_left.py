@@ -1,7 +1,9 @@
 """However coracle dies, nothing of the sandbox survives. The `leftovers` fixture checks after each test, this file tries hard."""
+import json
 import os
 import random
 import signal
+import subprocess
 import time
 
 import pytest
@@ -67,3 +69,98 @@ def test_the_reader_of_our_output_may_go_away(coracle):
     process.stdout.close()
     process.stderr.close()
     process.wait(timeout=20 * harness.PATIENCE)
+
+
+# ---- other deaths than coracle's own ------------------------------------------------------------------------------------
+
+def processes_of(process, name):
+    """Pids below `process` whose name is `name`."""
+    parents = harness.process_table()
+    below, found = {process.pid}, []
+    for _ in range(8):
+        below |= {pid for pid, (parent, _, _) in parents.items() if parent in below}
+    for pid in below - {process.pid}:
+        if parents[pid][2] == name:
+            found.append(pid)
+    return found
+
+
+def kill_all(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def start_running(coracle):
+    process = coracle.start("run", "--json", "busybox", "--", "sh", "-c", "echo up; sleep 300")
+    harness.wait_for(lambda: processes_of(process, "sleep"), "the program runs")
+    return process
+
+
+@pytest.mark.parametrize("victim", ["coracle-keeper", ".coracle-init"])
+def test_a_helper_that_is_killed_ends_the_run_with_a_record(coracle, victim):
+    process = start_running(coracle)
+    kill_all(processes_of(process, victim))
+    out, _ = process.communicate(timeout=20 * harness.PATIENCE)
+    record = json.loads(out)
+    harness.assert_valid(record)
+    assert record["reason"] not in ("exited", "wall_timeout") and not record["success"] and record["message"], record
+
+
+def test_coracle_and_its_keeper_killed_at_once_leave_nothing_that_the_next_start_does_not_sweep(coracle, leftovers):
+    for _ in range(10 if not harness.IN_GUEST else 2):
+        process = start_running(coracle)
+        kill_all([*processes_of(process, "coracle-keeper"), process.pid])
+        process.communicate()
+    assert coracle.shell("echo alive")["stdout"] == "alive\n"
+    leftovers.check()
+
+
+@pytest.mark.needs("machine")
+def test_any_two_processes_of_a_run_killed_at_random_moments_leave_nothing(coracle, leftovers):
+    moments = random.Random(int(os.environ.get("CORACLE_TEST_SEED", 7)))
+    for attempt in range(40):
+        process = coracle.start("run", "--json", "busybox", "--", "sh", "-c", PAYLOADS[attempt % len(PAYLOADS)])
+        time.sleep(moments.uniform(0, 0.06))
+        below = [pid for name in ("coracle-keeper", ".coracle-init", "runc", "sh") for pid in processes_of(process, name)]
+        kill_all(moments.sample(below, min(2, len(below))) if attempt % 2 else [process.pid, *below[:1]])
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+    assert coracle.shell("echo alive")["stdout"] == "alive\n"
+    leftovers.check()
+
+
+def test_a_run_cancelled_before_its_program_starts_says_so_and_leaves_nothing(coracle):
+    moments = random.Random(3)
+    for _ in range(20 if not harness.IN_GUEST else 4):
+        process = coracle.start("run", "--json", "busybox", "--", "sleep", "300")
+        time.sleep(moments.uniform(0, 0.03) * harness.PATIENCE)
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=20 * harness.PATIENCE)
+        if process.returncode == -signal.SIGTERM:
+            continue  # it came before coracle could listen to it
+        record = json.loads(out)
+        harness.assert_valid(record)
+        assert record["reason"] == "cancelled" and not record["success"], record
+
+
+def test_a_file_size_limit_of_the_caller_does_not_kill_coracle(coracle, tmp_path):
+    record = tmp_path / "record"
+    with record.open("wb") as file:
+        done = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", harness.PROGRAM, "--store", coracle.store, "run",
+                               "--json", "busybox", "--", "sh", "-c", "head -c 100000 /dev/zero"], stdout=file,
+                              stderr=subprocess.PIPE, env=coracle.environment, timeout=60)
+    assert done.returncode >= 0 and b"File too large" in done.stderr, done
+
+
+@pytest.mark.needs("root", "machine")
+def test_a_full_run_directory_is_a_clean_error(coracle, leftovers):
+    script = """mkdir -p /run/coracle && mount -t tmpfs -o size=8k,mode=0700 none /run/coracle && head -c 8192 /dev/zero >/run/coracle/full
+                exec "$@" """
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", harness.PROGRAM, "--store", coracle.store, "run", "--json",
+                           "busybox", "--", "true"], capture_output=True, env=coracle.environment, timeout=60)
+    record = json.loads(done.stdout)
+    harness.assert_valid(record)
+    assert done.returncode == 125 and "No space left" in record["message"] and not record["success"], record
