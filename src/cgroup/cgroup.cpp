@@ -216,6 +216,26 @@ void Cgroup::start_counting() {
         }
     }
     baseline_ = raw();
+    cpu_baseline_ = raw_cpu();
+}
+
+std::optional<Duration> Cgroup::raw_cpu() const {
+    const bool v2 = mode_ == CgroupMode::v2;
+    const Directory* const where = directory(v2 ? "cpu" : "cpuacct");
+    if (where == nullptr) return std::nullopt;
+    const int fd = where->fd.get();
+    if (v2) {
+        const auto used = read_keyed(fd, "cpu.stat", "usage_usec");
+        return used ? std::optional<Duration>(std::chrono::microseconds(*used)) : std::nullopt;
+    }
+    const auto used = read_number(fd, "cpuacct.usage");
+    return used ? std::optional<Duration>(*used) : std::nullopt;
+}
+
+std::optional<Duration> Cgroup::cpu_used() const {
+    const auto now = raw_cpu();
+    if (!now || !cpu_baseline_) return std::nullopt;
+    return *now - *cpu_baseline_;
 }
 
 bool Cgroup::kill() const {

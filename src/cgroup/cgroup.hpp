@@ -42,6 +42,9 @@ public:
     // Kills every process in it at once (cgroup.kill, v2 on Linux 5.14). False: this cgroup cannot.
     bool kill() const;
 
+    // Processor time since tighten(), user and system of all that is or was in it. No value: not counted here.
+    std::optional<Duration> cpu_used() const;
+
     Reading read() const;
     // The last reading and the removal in one act. The processes must be gone.
     Result<Reading> retire() &&;
@@ -62,13 +65,15 @@ private:
                                        const std::string& value) const;
     void start_counting();
     Reading raw() const;
+    std::optional<Duration> raw_cpu() const;
     Result<> remove();
 
     plan::CgroupMode mode_;
     plan::Cgroup limits_;
     std::string name_;
     std::vector<Directory> directories_;
-    Reading baseline_;     // at tighten(): the runtime's own share
+    Reading baseline_;  // at tighten(): the runtime's own share
+    std::optional<Duration> cpu_baseline_;
     base::UniqueFd peak_;  // memory.peak, reset through this descriptor (Linux 6.12)
     bool peak_is_exact_ = false;
 };

@@ -31,15 +31,16 @@ Json or_null(std::string_view text) { return text.empty() ? Json() : Json(text);
 
 Json stream_json(const Stream& stream, OutputMode mode) {
     if (mode == OutputMode::passthrough) {
-        return {{"text", nullptr},       {"base64", nullptr},    {"bytes_total", nullptr},
-                {"bytes_kept", nullptr}, {"truncated", nullptr}, {"sha256", nullptr}};
+        return {{"text", nullptr},      {"base64", nullptr},     {"bytes_total", nullptr}, {"bytes_kept", nullptr},
+                {"truncated", nullptr}, {"omitted_at", nullptr}, {"sha256", nullptr}};
     }
     const bool exact = is_utf8(stream.data);
     return {{"text", exact ? stream.data : lossy_utf8(stream.data)},
             {"base64", exact ? Json() : Json(base64(stream.data))},
             {"bytes_total", stream.bytes_total},
             {"bytes_kept", stream.data.size()},
-            {"truncated", stream.truncated},
+            {"truncated", stream.truncated()},
+            {"omitted_at", or_null(stream.omitted_at)},
             {"sha256", or_null(stream.sha256)}};
 }
 
@@ -112,7 +113,7 @@ Json verdict_json(const RunResult& result, const Json& out, const Json& err) {
             {"signal", or_null(result.signal)},
             {"success", result.success()},
             {"duration", number(result.usage.wall_s)},
-            {"timed_out", result.reason == Reason::wall_timeout},
+            {"timed_out", is_timeout(result.reason)},
             {"oom_killed", result.reason == Reason::oom},
             {"stdout", out.at("text")},
             {"stderr", err.at("text")},

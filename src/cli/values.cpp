@@ -114,6 +114,12 @@ Result<PullPolicy> parse_pull(std::string_view text) {
     return choose(text, policies);
 }
 
+Result<OutputExcess> parse_output_excess(std::string_view text) {
+    constexpr std::array<Word<OutputExcess>, 3> words{
+        {{"truncate", OutputExcess::truncate}, {"kill", OutputExcess::kill}, {"discard", OutputExcess::discard}}};
+    return choose(text, words);
+}
+
 Result<std::uint64_t> parse_count(std::string_view text) {
     std::uint64_t count = 0;
     const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), count);

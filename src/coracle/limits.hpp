@@ -14,14 +14,17 @@ namespace coracle {
 // What the caller asks for. Absent means "coracle's default", which may fall to a weaker mechanism where the host
 // lacks the strong one; a value that is present is enforced by the kernel or the run is refused.
 struct LimitRequest {
-    std::optional<Bytes> memory;        // RAM, page cache and tmpfs of the whole run, swap closed; default 512 MiB
-    std::optional<Cpus> cpus;           // processor rate of the whole run; default 1 CPU
-    std::optional<std::uint64_t> pids;  // processes and threads at once; default 256
-    std::optional<Duration> wall_time;  // from the program's start to its end; default 30 s
-    std::optional<Duration> grace;      // between TERM and KILL at the end of wall_time; default 1 s
-    std::optional<Bytes> output;        // kept bytes of each captured stream; default 8 MiB, the rest is counted
+    std::optional<Bytes> memory;          // RAM, page cache and tmpfs of the whole run, swap closed; default 512 MiB
+    std::optional<Cpus> cpus;             // processor rate of the whole run; default 1 CPU
+    std::optional<std::uint64_t> pids;    // processes and threads at once; default 256
+    std::optional<Duration> wall_time;    // from the program's start to its end; default 30 s
+    std::optional<Duration> grace;        // between TERM and KILL when a time is up; default 1 s
+    std::optional<Duration> cpu_time{};   // processor time of all processes of the run together; default none
+    std::optional<Duration> idle_time{};  // the longest silence on both captured streams; default none
+    std::optional<Bytes> output;          // kept bytes of each captured stream; default 8 MiB, the rest is counted
     std::optional<std::uint64_t> open_files;  // RLIMIT_NOFILE; default 1024
     std::optional<Bytes> file_size;           // RLIMIT_FSIZE, one file; default none
+    std::optional<Bytes> stack{};             // RLIMIT_STACK of each process; default none
 };
 
 // What the plan settled on, defaults filled in.
@@ -31,9 +34,12 @@ struct Limits {
     std::uint64_t pids = 256;
     Duration wall_time = std::chrono::seconds(30);
     Duration grace = std::chrono::seconds(1);
+    std::optional<Duration> cpu_time;
+    std::optional<Duration> idle_time;
     Bytes output = 8_MiB;
     std::uint64_t open_files = 1024;
     std::optional<Bytes> file_size;
+    std::optional<Bytes> stack;
 };
 
 // One limit that is weaker than asked or than the default, for `limits.degraded`.

@@ -45,6 +45,13 @@ enum class OutputMode {
     passthrough,  // the program writes to Streams::out and Streams::err itself
 };
 
+// What becomes of a captured stream beyond LimitRequest::output.
+enum class OutputExcess {
+    truncate,  // its beginning and its end are kept, half each; all of it is counted
+    kill,      // the run ends with Reason::output_limit
+    discard,   // nothing is kept, be it little or much; all of it is counted
+};
+
 // Descriptors lent for the length of one run; only read where the modes below say so.
 struct Streams {
     int in = 0;
@@ -74,6 +81,7 @@ struct Request {
     bool best_effort = false;            // asked-for limits may fall to weaker mechanisms; reported
     StdinMode stdin_mode = StdinMode::empty;
     OutputMode output_mode = OutputMode::capture;
+    OutputExcess output_excess = OutputExcess::truncate;
     Streams streams;
 };
 

@@ -6,10 +6,14 @@
 namespace coracle {
 
 std::string_view to_string(Reason reason) {
-    constexpr std::array<std::string_view, 11> names{"exited",       "signaled",       "wall_timeout", "oom",
-                                                     "output_limit", "cancelled",      "exec_failed",  "setup_failed",
-                                                     "image_failed", "policy_refused", "internal"};
+    constexpr std::array<std::string_view, 13> names{
+        "exited",       "signaled",  "wall_timeout", "cpu_timeout",  "idle_timeout",   "oom",
+        "output_limit", "cancelled", "exec_failed",  "setup_failed", "image_failed", "policy_refused", "internal"};
     return names[static_cast<std::size_t>(reason)];
+}
+
+bool is_timeout(Reason reason) {
+    return reason == Reason::wall_timeout || reason == Reason::cpu_timeout || reason == Reason::idle_timeout;
 }
 
 int exit_status(const RunResult& result) {
@@ -18,7 +22,9 @@ int exit_status(const RunResult& result) {
         case Reason::exec_failed: return result.exit_code.value_or(125);
         case Reason::signaled:
         case Reason::cancelled: return result.signal ? 128 + *result.signal : result.exit_code.value_or(125);
-        case Reason::wall_timeout: return 124;
+        case Reason::wall_timeout:
+        case Reason::cpu_timeout:
+        case Reason::idle_timeout: return 124;
         case Reason::oom: return 137;
         case Reason::output_limit: return 122;
         case Reason::policy_refused: return 123;

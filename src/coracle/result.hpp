@@ -19,6 +19,8 @@ enum class Reason {
     exited,          // the program ended by itself with an exit status
     signaled,        // a signal ended it that neither coracle nor the OOM killer sent
     wall_timeout,    // Limits::wall_time was over
+    cpu_timeout,     // Limits::cpu_time was used up; usage.cpu_user_s and usage.cpu_system_s are the evidence
+    idle_timeout,    // it wrote nothing for Limits::idle_time
     oom,             // the OOM killer ended it; usage.oom_kills is the evidence
     output_limit,    // it wrote more than allowed and the caller asked for an end then
     cancelled,       // the caller asked for the end (a signal to coracle)
@@ -29,12 +31,17 @@ enum class Reason {
     internal,        // coracle failed while the program ran; its fate is unknown
 };
 std::string_view to_string(Reason reason);
+// One of the three times was up.
+bool is_timeout(Reason reason);
 
 struct Stream {
     std::string data;               // the kept bytes, as they came
     std::uint64_t bytes_total = 0;  // what the program wrote
-    bool truncated = false;         // data holds less than bytes_total
-    std::string sha256;             // of the kept bytes, lower-case hex
+    // Offset in data at which the bytes were that it lacks; absent: it lacks none.
+    std::optional<std::uint64_t> omitted_at;
+    std::string sha256;  // of the kept bytes, lower-case hex
+
+    bool truncated() const { return omitted_at.has_value(); }
 };
 
 // A figure and where it was read: "cgroup2", "cgroup1", "cgroup2_upper_bound" (the runtime's start is in it),
@@ -106,8 +113,8 @@ struct RunResult {
     bool success() const { return reason == Reason::exited && exit_code == 0; }
 };
 
-// The status `coracle run` exits with: the program's n, 128+s for a signal, 124 wall time, 137 OOM, 122 output limit,
-// 123 policy refused, 125 nothing of the program ran, 126/127 exec failed. A hint; `reason` decides.
+// The status `coracle run` exits with: the program's n, 128+s for a signal, 124 for any of the timeouts, 137 OOM, 122
+// output limit, 123 policy refused, 125 nothing of the program ran, 126/127 exec failed. A hint; `reason` decides.
 int exit_status(const RunResult& result);
 
 }  // namespace coracle

@@ -11,9 +11,12 @@ std::vector<std::pair<std::string, std::string>> requested_limits(const LimitReq
     if (asked.pids) rows.emplace_back("pids", std::to_string(*asked.pids));
     if (asked.wall_time) rows.emplace_back("wall_time", to_string(*asked.wall_time));
     if (asked.grace) rows.emplace_back("grace", to_string(*asked.grace));
+    if (asked.cpu_time) rows.emplace_back("cpu_time", to_string(*asked.cpu_time));
+    if (asked.idle_time) rows.emplace_back("idle_time", to_string(*asked.idle_time));
     if (asked.output) rows.emplace_back("output", to_string(*asked.output));
     if (asked.open_files) rows.emplace_back("open_files", std::to_string(*asked.open_files));
     if (asked.file_size) rows.emplace_back("file_size", to_string(*asked.file_size));
+    if (asked.stack) rows.emplace_back("stack", to_string(*asked.stack));
     return rows;
 }
 
@@ -25,12 +28,25 @@ std::vector<std::pair<std::string, std::string>> granted_limits(const Limits& li
                              .pids = limits.pids,
                              .wall_time = limits.wall_time,
                              .grace = limits.grace,
+                             .cpu_time = limits.cpu_time,
+                             .idle_time = limits.idle_time,
                              .output = limits.output,
                              .open_files = limits.open_files,
-                             .file_size = limits.file_size});
+                             .file_size = limits.file_size,
+                             .stack = limits.stack});
 }
 
 }  // namespace
+
+void list_watched(const plan::ExecutionPlan& plan, OutputMode output, std::vector<Enforced>& enforced) {
+    const auto list = [&](const char* limit, std::string value, const char* source) {
+        enforced.push_back({.limit = limit, .value = std::move(value), .source = source});
+    };
+    list("wall_time", to_string(plan.limits.wall_time), "supervisor clock");
+    if (plan.limits.idle_time) list("idle_time", to_string(*plan.limits.idle_time), "supervisor clock");
+    if (plan.watch_cpu_time) list("cpu_time", to_string(*plan.limits.cpu_time), "supervisor, cgroup counter");
+    if (output == OutputMode::capture) list("output", to_string(plan.limits.output), "supervisor, while reading");
+}
 
 void describe_plan(const Prepared& prepared, const host::HostFacts& host, RunResult& result) {
     const plan::ExecutionPlan& plan = prepared.plan;

@@ -90,6 +90,9 @@ Json limits(const Limits& limits) {
               {"grace", to_string(limits.grace)},
               {"output", to_string(limits.output)},
               {"open_files", limits.open_files}};
+    json["cpu_time"] = limits.cpu_time ? Json(to_string(*limits.cpu_time)) : Json();
+    json["idle_time"] = limits.idle_time ? Json(to_string(*limits.idle_time)) : Json();
+    json["stack"] = limits.stack ? Json(to_string(*limits.stack)) : Json();
     json["file_size"] = limits.file_size ? Json(to_string(*limits.file_size)) : Json();
     return json;
 }

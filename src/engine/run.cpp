@@ -1,4 +1,6 @@
 // The story of a run: prepare, acquire, start, supervise, give back, judge. Teardown is the same row read backwards.
+#include <random>
+
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "engine/describe.hpp"
@@ -21,6 +23,23 @@ double to_ms(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds)
 
 std::int64_t now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Stopwatch::Clock::now().time_since_epoch()).count();
+}
+
+// Neighbours from a random one on, so that many small sandboxes spread over the machine. None: all of them.
+std::vector<unsigned> choose_cpus(const plan::ExecutionPlan& plan) {
+    std::vector<unsigned> chosen;
+    if (plan.visible_cpus >= plan.cpus.size()) return chosen;
+    const std::size_t first = std::random_device()() % plan.cpus.size();
+    for (unsigned i = 0; i < plan.visible_cpus; ++i) chosen.push_back(plan.cpus[(first + i) % plan.cpus.size()]);
+    return chosen;
+}
+
+std::optional<supervisor::CpuBudget> cpu_budget(const plan::ExecutionPlan& plan, const cgroup::Cgroup& cgroup) {
+    if (!plan.watch_cpu_time) return std::nullopt;
+    return supervisor::CpuBudget{
+        .time = *plan.limits.cpu_time,
+        .rate = plan.cgroup.cpus.value_or(Cpus{1000 * static_cast<std::uint32_t>(plan.cpus.size())}),
+        .used = [&cgroup] { return cgroup.cpu_used(); }};
 }
 
 }  // namespace
@@ -64,12 +83,18 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     timing.create = to_ms(created.created_ns - created.rootfs_done_ns);
 
     TRY(result.limits.enforced, sandbox.cgroup.tighten().at(Stage::cgroup));
-    TRY_OK(sandbox.container.start(
-        {.argv = plan.process.args, .env = plan.process.env, .cwd = plan.process.cwd, .seccomp = std::move(filter)},
-        stdio.in_fd, stdio.out_fd, stdio.err_fd));
+    list_watched(plan, request.output_mode, result.limits.enforced);
+    TRY_OK(sandbox.container.start({.argv = plan.process.args,
+                                    .env = plan.process.env,
+                                    .cwd = plan.process.cwd,
+                                    .seccomp = std::move(filter),
+                                    .cpus = choose_cpus(plan)},
+                                   stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
     const supervisor::Ending ending =
         supervisor::supervise(sandbox.container, {.wall_time = plan.limits.wall_time,
+                                                  .idle_time = plan.limits.idle_time,
+                                                  .cpu = cpu_budget(plan, sandbox.cgroup),
                                                   .grace = plan.limits.grace,
                                                   .signal_fd = signal_fd,
                                                   .out = stdio.out ? &*stdio.out : nullptr,

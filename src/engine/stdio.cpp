@@ -50,8 +50,8 @@ Result<Stdio> make_stdio(const Request& request, const plan::ExecutionPlan& plan
     TRY(stdio.err_pipe, supervisor::make_output_pipe());
     give_to(stdio.out_pipe.write, plan);
     give_to(stdio.err_pipe.write, plan);
-    stdio.out.emplace(std::move(stdio.out_pipe.read), plan.limits.output);
-    stdio.err.emplace(std::move(stdio.err_pipe.read), plan.limits.output);
+    stdio.out.emplace(std::move(stdio.out_pipe.read), plan.limits.output, request.output_excess);
+    stdio.err.emplace(std::move(stdio.err_pipe.read), plan.limits.output, request.output_excess);
     stdio.out_fd = stdio.out_pipe.write.get();
     stdio.err_fd = stdio.err_pipe.write.get();
     return stdio;
@@ -61,8 +61,9 @@ Result<Stream> take_stream(std::optional<supervisor::Capture> capture) {
     Stream stream;
     if (!capture) return stream;
     stream.bytes_total = capture->total();
-    stream.truncated = capture->truncated();
-    stream.data = std::move(*capture).take();
+    supervisor::Capture::Kept kept = std::move(*capture).take();
+    stream.omitted_at = kept.omitted_at;
+    stream.data = std::move(kept.data);
     TRY(const oci::Digest digest, content::digest_of(stream.data));
     stream.sha256 = digest.hex();
     return stream;

@@ -89,6 +89,9 @@ void list_rlimits(const plan::ExecutionPlan& plan, const init::Held& held, std::
         if (limit.type == "RLIMIT_NOFILE") list("open_files", held.open_files);
         if (limit.type == "RLIMIT_NPROC") list("pids", held.processes);
         if (limit.type == "RLIMIT_FSIZE") list("file_size", held.file_size);
+        if (limit.type == "RLIMIT_STACK") list("stack", held.stack);
+        if (limit.type == "RLIMIT_CPU") list("cpu_time", held.cpu);
+        if (limit.type == "RLIMIT_CORE") list("core", held.core);
     }
 }
 
@@ -107,6 +110,10 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
         if (WIFSIGNALED(*status)) result.signal = WTERMSIG(*status);
     } else if (!ending.failed && result.reason != Reason::internal) {
         result.signal = SIGKILL;
+    }
+    if (result.reason == Reason::signaled && result.signal == SIGXCPU && plan.limits.cpu_time) {
+        result.reason = Reason::cpu_timeout;
+        result.message = "a process used " + to_string(*plan.limits.cpu_time) + " of processor time (--cpu-time)";
     }
     if (ended_by_oom(ending, reading)) {
         result.reason = Reason::oom;
@@ -160,6 +167,8 @@ void refuse(const Error& error, RunResult& result) {
 
 void describe_process(const plan::ExecutionPlan& plan, const init::Started& started, RunResult& result) {
     list_rlimits(plan, started.held, result.limits.enforced);
+    result.limits.enforced.push_back(
+        {.limit = "visible_cpus", .value = std::to_string(started.held.cpus), .source = "sched_getaffinity"});
     SecurityFacts& security = result.security;
     const init::Held& held = started.held;
     for (std::size_t number = 0; number < policy::capability_names.size(); ++number) {

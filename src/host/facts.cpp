@@ -1,6 +1,7 @@
 // Implements the probe: who we are, which programs are there, and the parts that have files of their own.
 #include "host/facts.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -40,6 +41,18 @@ bool user_namespaces_allowed(const std::filesystem::path& root) {
 std::uint64_t hard_limit(__rlimit_resource resource) {
     rlimit limit{};
     return ::getrlimit(resource, &limit) == 0 ? limit.rlim_max : RLIM_INFINITY;
+}
+
+// The mask of glibc's fixed size has room for 1024; a machine with more of them (EINVAL) shows as one with CPU 0 alone.
+std::vector<unsigned> usable_cpus() {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    std::vector<unsigned> numbers;
+    if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return {0};
+    for (unsigned number = 0; number < CPU_SETSIZE; ++number) {
+        if (CPU_ISSET(number, &mask)) numbers.push_back(number);
+    }
+    return numbers;
 }
 
 // A directory may be "executable" too.
@@ -86,6 +99,8 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.hard_processes = hard_limit(RLIMIT_NPROC);
     facts.hard_file_size = hard_limit(RLIMIT_FSIZE);
     facts.hard_core = hard_limit(RLIMIT_CORE);
+    facts.hard_stack = hard_limit(RLIMIT_STACK);
+    facts.cpus = usable_cpus();
     utsname names{};
     if (::uname(&names) == 0) facts.machine = names.machine;
     return facts;

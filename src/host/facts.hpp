@@ -58,8 +58,10 @@ struct HostFacts {
     std::uint64_t hard_processes = ~std::uint64_t{0};
     std::uint64_t hard_file_size = ~std::uint64_t{0};
     std::uint64_t hard_core = ~std::uint64_t{0};
-    std::string search_path;  // the PATH in which programs were looked for
-    std::string machine;      // uname -m: "x86_64"
+    std::uint64_t hard_stack = ~std::uint64_t{0};
+    std::vector<unsigned> cpus{0};  // numbers of the CPUs in this process's affinity mask (sched_getaffinity(2))
+    std::string search_path;        // the PATH in which programs were looked for
+    std::string machine;            // uname -m: "x86_64"
 };
 
 // Reads the facts below `root`, "/" except in tests; `search_path` is a PATH. Unreadable parts count as absent.

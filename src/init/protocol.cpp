@@ -15,7 +15,8 @@ using base::WireReader;
 
 std::string pack(const Job& job) {
     auto writer = begin_message(Kind::job);
-    writer.texts(job.argv).texts(job.env).text(job.cwd).text(job.seccomp);
+    writer.texts(job.argv).texts(job.env).text(job.cwd).text(job.seccomp).number(job.cpus.size());
+    for (const unsigned cpu : job.cpus) writer.value(cpu);
     return std::move(writer).take();
 }
 
@@ -28,6 +29,7 @@ std::string pack(const Started& started) {
     auto writer = begin_message(Kind::started);
     writer.value(started.at_ns).value(held.capabilities).value(held.no_new_privileges).value(held.seccomp);
     writer.texts(held.namespaces).value(held.open_files).value(held.processes).value(held.file_size);
+    writer.value(held.stack).value(held.cpu).value(held.core).value(held.cpus);
     return std::move(writer).take();
 }
 
@@ -55,6 +57,9 @@ std::optional<Job> unpack_job(std::string_view bytes) {
         job.env = reader.texts();
         job.cwd = reader.text();
         job.seccomp = reader.text();
+        for (std::uint64_t left = reader.number(); left > 0 && reader.good(); --left) {
+            job.cpus.push_back(reader.value<unsigned>());
+        }
     });
 }
 
@@ -73,6 +78,10 @@ std::optional<Started> unpack_started(std::string_view bytes) {
         started.held.open_files = reader.value<std::uint64_t>();
         started.held.processes = reader.value<std::uint64_t>();
         started.held.file_size = reader.value<std::uint64_t>();
+        started.held.stack = reader.value<std::uint64_t>();
+        started.held.cpu = reader.value<std::uint64_t>();
+        started.held.core = reader.value<std::uint64_t>();
+        started.held.cpus = reader.value<std::uint64_t>();
     });
 }
 

@@ -19,7 +19,8 @@ struct Job {
     std::vector<std::string> argv;
     std::vector<std::string> env;
     std::string cwd;
-    std::string seccomp;  // struct sock_filter[], loaded last before exec; empty: none
+    std::string seccomp;           // struct sock_filter[], loaded last before exec; empty: none
+    std::vector<unsigned> cpus{};  // the program's affinity; empty: as init's
 };
 
 // coracle -> init: pass this signal to the program's process group.
@@ -40,6 +41,10 @@ struct Held {
     std::uint64_t open_files = 0;
     std::uint64_t processes = 0;
     std::uint64_t file_size = 0;
+    std::uint64_t stack = 0;
+    std::uint64_t cpu = 0;  // seconds
+    std::uint64_t core = 0;
+    std::uint64_t cpus = 0;  // CPUs in the affinity mask
 };
 
 // init -> coracle: execve succeeded.

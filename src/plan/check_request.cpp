@@ -78,6 +78,15 @@ Result<> check_bounds(const LimitRequest& limits) {
     return {};
 }
 
+// What coracle does not read it cannot watch.
+Result<> check_output(const Request& request) {
+    if (request.output_mode == OutputMode::capture) return {};
+    if (!request.limits.idle_time && request.output_excess == OutputExcess::truncate) return {};
+    const std::string flag = request.limits.idle_time ? "--idle-timeout" : "--output-excess";
+    return invalid(flag + ": without --json the program writes to the caller's own streams, which coracle does not see",
+                   "add --json, or --result FILE with --json");
+}
+
 Result<> check_require(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         if (name == "memory" || name == "cpus" || name == "pids" || name == "all") continue;
@@ -91,6 +100,7 @@ Result<> check_require(const std::vector<std::string>& names) {
 Result<> check_request(const Request& request) {
     TRY_OK(check_network(request.network));
     TRY_OK(check_bounds(request.limits));
+    TRY_OK(check_output(request));
     TRY_OK(check_require(request.require));
     TRY_OK(check_env(request.env));
     if (request.workdir) TRY_OK(check_guest_path("--workdir", *request.workdir));

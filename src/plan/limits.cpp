@@ -91,9 +91,12 @@ Limits merged(const LimitRequest& asked) {
     limits.pids = asked.pids.value_or(limits.pids);
     limits.wall_time = asked.wall_time.value_or(limits.wall_time);
     limits.grace = asked.grace.value_or(limits.grace);
+    limits.cpu_time = asked.cpu_time;
+    limits.idle_time = asked.idle_time;
     limits.output = asked.output.value_or(limits.output);
     limits.open_files = asked.open_files.value_or(limits.open_files);
     limits.file_size = asked.file_size;
+    limits.stack = asked.stack;
     return limits;
 }
 
@@ -138,6 +141,28 @@ Result<> plan_rlimits(const PlanInput& input, ExecutionPlan& plan) {
         plan.limits.file_size = Bytes{std::min(plan.limits.file_size->count, input.host.hard_file_size)};
         add_rlimit(plan, "RLIMIT_FSIZE", plan.limits.file_size->count);
     }
+    if (plan.limits.stack) {
+        plan.limits.stack = Bytes{std::min(plan.limits.stack->count, input.host.hard_stack)};
+        add_rlimit(plan, "RLIMIT_STACK", plan.limits.stack->count);
+    }
+    return {};
+}
+
+// Counted over all processes by the cgroup; without one each process alone has RLIMIT_CPU, in whole seconds.
+Result<> plan_cpu_time(const PlanInput& input, const CgroupChance& chance, ExecutionPlan& plan) {
+    if (!plan.limits.cpu_time) return {};
+    if (chance.controllers.contains(chance.mode == CgroupMode::v2 ? "cpu" : "cpuacct")) {
+        plan.watch_cpu_time = true;
+        return {};
+    }
+    const std::string value = to_string(*plan.limits.cpu_time);
+    TRY_OK(fall_back(
+        {.name = "cpu_time", .flag = "--cpu-time " + value, .value = value, .strict = !input.request.best_effort},
+        "rlimit_cpu", chance.why_not, plan));
+    // SIGXCPU, which tells what it was, comes at the soft limit; at the hard one it would be SIGKILL.
+    const auto seconds =
+        static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(*plan.limits.cpu_time).count());
+    plan.process.rlimits.push_back({.type = "RLIMIT_CPU", .soft = seconds, .hard = seconds + 1});
     return {};
 }
 
@@ -170,6 +195,8 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     const Request& request = input.request;
     plan.limits = merged(request.limits);
     TRY_OK(plan_rlimits(input, plan));
+    // Programs size their thread pools by what they see (nproc, sched_getaffinity(2)), not by their quota.
+    plan.visible_cpus = std::clamp((plan.limits.cpus.milli + 999) / 1000, 1U, static_cast<unsigned>(plan.cpus.size()));
 
     const CgroupChance chance = best_chance(input.host);
     plan.cgroup.mode = chance.mode;
@@ -178,6 +205,7 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     plan.namespaces.cgroup = chance.mode == CgroupMode::v2;
     TRY_OK(plan_cgroup_manager(input, plan));
 
+    TRY_OK(plan_cpu_time(input, chance, plan));
     if (chance.controllers.contains("memory")) {
         plan.cgroup.memory = plan.limits.memory;
     } else {

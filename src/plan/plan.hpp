@@ -143,6 +143,9 @@ struct ExecutionPlan {
     std::string hostname;
     Cgroup cgroup;
     Limits limits;
+    bool watch_cpu_time = false;  // limits.cpu_time is held by watching the cgroup's counter
+    std::vector<unsigned> cpus;   // numbers of the CPUs that a run may use
+    unsigned visible_cpus = 1;    // how many of them the program sees: its cpus limit rounded up
     std::vector<Degraded> degraded;
     Runtime runtime;
     std::optional<std::string> script;  // content of /coracle/script

@@ -53,10 +53,10 @@ private:
         waits[err] = {watch_.err != nullptr ? watch_.err->fd() : -1, POLLIN, 0};
         waits[signals] = {signals_open_ ? watch_.signal_fd : -1, POLLIN, 0};
         const int ready = ::poll(waits.data(), waits.size(), milliseconds_left());
+        if (ready > 0) on_output(waits[out].revents != 0, waits[err].revents != 0);
         if (Clock::now() >= deadline_) on_deadline();
+        if (phase_ == Phase::running) check_budgets();
         if (ready <= 0) return;
-        if (waits[out].revents != 0) watch_.out->read_some();
-        if (waits[err].revents != 0) watch_.err->read_some();
         if (waits[init].revents != 0) on_init();
         if (waits[keeper].revents != 0) on_keeper();
         if (waits[signals].revents != 0) on_signal();
@@ -64,9 +64,47 @@ private:
 
     // Rounded up: a poll that returns a moment too early would spin until the deadline.
     int milliseconds_left() const {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+        const auto wake = phase_ == Phase::running ? std::min({deadline_, idle_at_, look_at_cpu_}) : deadline_;
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - Clock::now()).count();
         constexpr std::int64_t most = 3'600'000;
         return static_cast<int>(std::clamp<std::int64_t>(left, 0, most));
+    }
+
+    void on_output(bool out_ready, bool err_ready) {
+        for (Capture* const stream : {out_ready ? watch_.out : nullptr, err_ready ? watch_.err : nullptr}) {
+            if (stream == nullptr) continue;
+            stream->read_some();
+            if (watch_.idle_time) idle_at_ = Clock::now() + *watch_.idle_time;
+            if (!stream->must_end() || phase_ == Phase::killed) continue;
+            ending_.conclude(Reason::output_limit, "it wrote more than --output-limit allows");
+            kill();
+        }
+    }
+
+    // The times that are up while the program runs, besides the wall time.
+    void check_budgets() {
+        if (Clock::now() >= idle_at_) {
+            ending_.conclude(Reason::idle_timeout,
+                             "it wrote nothing for " + to_string(*watch_.idle_time) + " (--idle-timeout)");
+            terminate();
+        } else if (Clock::now() >= look_at_cpu_) {
+            look_at_cpu();
+        }
+    }
+
+    // The budget cannot be used up before all processors that the run may use have worked off what is left of it.
+    void look_at_cpu() {
+        const auto used = watch_.cpu->used();
+        const Duration left = watch_.cpu->time - used.value_or(Duration::zero());
+        if (used && left <= Duration::zero()) {
+            ending_.conclude(Reason::cpu_timeout,
+                             "it used " + to_string(watch_.cpu->time) + " of processor time (--cpu-time)");
+            terminate();
+            return;
+        }
+        constexpr Duration shortest = std::chrono::milliseconds(5);
+        const Duration earliest = left * 1000 / std::max<std::int64_t>(1, watch_.cpu->rate.milli);
+        look_at_cpu_ = Clock::now() + std::max(shortest, earliest);
     }
 
     void on_deadline() {
@@ -112,9 +150,10 @@ private:
     // The clock of the limit is the clock of the record: both begin with the program.
     void on_started(const init::Started& started) {
         ending_.started = started;
-        if (phase_ == Phase::running) {
-            deadline_ = Clock::time_point(std::chrono::nanoseconds(started.at_ns)) + watch_.wall_time;
-        }
+        if (phase_ != Phase::running) return;
+        deadline_ = Clock::time_point(std::chrono::nanoseconds(started.at_ns)) + watch_.wall_time;
+        if (watch_.idle_time) idle_at_ = Clock::now() + *watch_.idle_time;
+        if (watch_.cpu) look_at_cpu();
     }
 
     void on_exited(const init::Exited& exited) {
@@ -192,6 +231,8 @@ private:
     runtime::Container& container_;
     const Watch& watch_;
     Clock::time_point deadline_;
+    Clock::time_point idle_at_ = Clock::time_point::max();
+    Clock::time_point look_at_cpu_ = Clock::time_point::max();
     Phase phase_ = Phase::running;
     Ending ending_;
     bool container_gone_ = false;

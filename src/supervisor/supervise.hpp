@@ -14,8 +14,17 @@
 
 namespace coracle::supervisor {
 
+// The processor time that all of the run may use together.
+struct CpuBudget {
+    Duration time{};
+    Cpus rate{};                                      // the most that can be used up at once: when to look again
+    std::function<std::optional<Duration>()> used{};  // so far; no value: cannot be read any more
+};
+
 struct Watch {
     Duration wall_time{};
+    std::optional<Duration> idle_time;  // without a byte on `out` and `err`
+    std::optional<CpuBudget> cpu;
     Duration grace{};        // between TERM and KILL
     int signal_fd = -1;      // bytes that are signal numbers, from the caller; -1: none
     Capture* out = nullptr;  // absent in pass-through mode

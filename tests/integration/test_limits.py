@@ -117,3 +117,29 @@ def test_an_unknown_runtime_makes_its_cgroup_below_ours(coracle, unknown_runtime
 def test_an_unknown_runtime_is_refused_on_cgroup_v1(coracle, unknown_runtime):
     record = coracle.shell("true", "--runtime", unknown_runtime)
     assert record["reason"] == "policy_refused" and "runc or crun" in record["hint"], record
+
+
+def test_rlimits_hold_and_are_read_back(coracle):
+    record = coracle.shell("ulimit -n; ulimit -s; ulimit -f; head -c 200000 /dev/zero >/tmp/big; echo $?", "--open-files", "99",
+                           "--stack", "1m", "--file-size", "64k")
+    assert record["stdout"].split()[:3] == ["99", "1024", "128"] and record["stdout"].split()[3] != "0", record
+    enforced = limits_of(record, "enforced")
+    assert [enforced[name]["value"] for name in ("open_files", "stack", "file_size", "core")] == \
+        ["99", str(1 << 20), str(64 << 10), "1"], enforced
+
+
+def test_the_program_sees_as_many_processors_as_it_may_use(coracle):
+    record = coracle.shell("nproc")
+    assert record["stdout"] == "1\n", record
+    assert limits_of(record, "enforced")["visible_cpus"]["value"] == "1", record
+
+
+@pytest.mark.needs("machine", "root")
+def test_two_processors_show_as_two(coracle):
+    assert coracle.shell("nproc", "--cpus", "1.5")["stdout"] == "2\n"
+
+
+def test_what_coracle_watches_itself_is_listed_with_the_rest(coracle):
+    enforced = limits_of(coracle.shell("true", "--timeout", "20s", "--idle-timeout", "9s"), "enforced")
+    assert (enforced["wall_time"]["value"], enforced["idle_time"]["value"]) == ("20s", "9s"), enforced
+    assert enforced["output"]["value"] == "8m", enforced

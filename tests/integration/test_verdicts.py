@@ -97,6 +97,43 @@ def test_wall_time_keeps_what_was_written_before(coracle):
     assert (record["reason"], record["stdout"]) == ("wall_timeout", "early\n"), record
 
 
+@limits
+def test_processor_time_is_counted_over_all_processes(coracle):
+    """Four children burn it in the background, and nobody waits for them."""
+    burners = "for i in 1 2 3 4; do setsid sh -c 'while :; do :; done' & done; sleep 60"
+    record = coracle.shell(burners, "--cpu-time", "1s", "--cpus", "1", "--timeout", "50s", "--grace", "100ms")
+    assert (record["reason"], record["timed_out"], record.call.code) == ("cpu_timeout", True, 124), record
+    used = record["usage"]["cpu_user_s"] + record["usage"]["cpu_system_s"]
+    assert 0.95 <= used < 1.6, used
+    assert "--cpu-time" in record["message"], record
+
+
+@limits
+def test_a_program_that_sleeps_uses_no_processor_time(coracle):
+    assert coracle.shell("sleep 1; exit 3", "--cpu-time", "800ms")["exit_code"] == 3
+
+
+@pytest.mark.lacks("limits")
+def test_without_a_cgroup_processor_time_is_refused_or_held_for_each_process(coracle):
+    refused = coracle.shell("true", "--cpu-time", "1s")
+    assert refused["reason"] == "policy_refused" and "--cpu-time" in refused["message"], refused
+    record = coracle.shell("while :; do :; done", "--cpu-time", "1s", "--best-effort", "--timeout", "50s")
+    assert (record["reason"], record.call.code) == ("cpu_timeout", 124), record
+    assert "cpu_time" in {entry["limit"] for entry in record["limits"]["degraded"]}, record["limits"]
+
+
+def test_silence_ends_a_run_that_asked_for_it(coracle):
+    record = coracle.shell("for i in 1 2 3 4; do echo $i; sleep 0.5; done; sleep 60", "--idle-timeout", "2s",
+                           "--timeout", "50s")
+    assert (record["reason"], record["stdout"], record["timed_out"]) == ("idle_timeout", "1\n2\n3\n4\n", True), record
+    assert record.call.code == 124 and 3.3 < record["usage"]["wall_s"] < 3.4 + 3 * harness.PATIENCE, record
+
+
+def test_silence_cannot_be_seen_without_json(coracle):
+    done = coracle.run("--idle-timeout", "2s", "busybox", "--", "true")
+    assert done.code == 125 and "--idle-timeout" in done.stderr and "--json" in done.stderr, done
+
+
 def test_a_fork_bomb_ends_at_its_wall_time(coracle):
     record = coracle.shell("b() { b | b & }; b; sleep 60", "--timeout", "2s", "--pids", "40", "--best-effort")
     assert record["reason"] in ("wall_timeout", "exited"), record
@@ -141,7 +178,25 @@ def test_output_beyond_the_limit_is_counted_and_not_kept(coracle):
     record = coracle.shell("head -c 3000000 /dev/zero | tr '\\0' x", "--output-limit", "1m")
     stream = record["streams"]["stdout"]
     assert (stream["bytes_total"], stream["bytes_kept"], stream["truncated"]) == (3000000, 1 << 20, True), stream["bytes_total"]
+    assert stream["omitted_at"] == 1 << 19, stream["omitted_at"]
     assert record["reason"] == "exited", record["reason"]
+
+
+def test_the_beginning_and_the_end_of_long_output_are_kept(coracle):
+    stdout = coracle.shell("i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done", "--output-limit", "1k")["stdout"]
+    assert stdout.startswith("line 0\nline 1\n") and stdout.endswith("line 2998\nline 2999\n") and len(stdout) == 1024, stdout
+
+
+def test_too_much_output_ends_a_run_that_asked_for_it(coracle):
+    record = coracle.shell("echo start; while :; do echo yyyyyyyyyyyyyyyyyyyyyyyyyyyy; done", "--output-limit", "64k",
+                           "--output-excess", "kill", "--timeout", "50s")
+    assert (record["reason"], record.call.code) == ("output_limit", 122), record
+    assert record["stdout"].startswith("start\n") and record["streams"]["stdout"]["bytes_kept"] == 65536, record["message"]
+
+
+def test_discarded_output_is_counted(coracle):
+    record = coracle.shell("echo hello", "--output-excess", "discard")
+    assert (record["stdout"], record["streams"]["stdout"]["bytes_total"]) == ("", 6), record
 
 
 def test_bytes_that_are_no_text_arrive_exactly(coracle):

@@ -3,6 +3,7 @@
 #include <linux/close_range.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -49,11 +50,29 @@ std::uint64_t soft_limit(__rlimit_resource resource) {
     return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
+// A CPU that has gone meanwhile is passed over by the kernel; what came of it is read back.
+void set_affinity(const std::vector<unsigned>& cpus) {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    for (const unsigned cpu : cpus) CPU_SET(cpu, &mask);
+    if (!cpus.empty()) (void)::sched_setaffinity(0, sizeof mask, &mask);
+}
+
+std::uint64_t visible_cpus() {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    return ::sched_getaffinity(0, sizeof mask, &mask) == 0 ? static_cast<std::uint64_t>(CPU_COUNT(&mask)) : 0;
+}
+
 Held read_held() {
     Held held;
     held.open_files = soft_limit(RLIMIT_NOFILE);
     held.processes = soft_limit(RLIMIT_NPROC);
     held.file_size = soft_limit(RLIMIT_FSIZE);
+    held.stack = soft_limit(RLIMIT_STACK);
+    held.cpu = soft_limit(RLIMIT_CPU);
+    held.core = soft_limit(RLIMIT_CORE);
+    held.cpus = visible_cpus();
     if (const auto status = base::read_file("/proc/self/status", 64_KiB)) {
         held.capabilities = status_field(status.value(), "\nCapEff:\t", 16).value_or(~std::uint64_t{0});
         held.no_new_privileges = static_cast<int>(status_field(status.value(), "\nNoNewPrivs:\t", 10).value_or(0));
@@ -129,6 +148,7 @@ std::string_view path_of(const std::vector<std::string>& env) {
     for (int target = 0; target < 3; ++target) {
         if (::dup2(stdio[static_cast<std::size_t>(target)].get(), target) < 0) reporter.fail(Failed::Step::stdio);
     }
+    set_affinity(job.cpus);
     if (::chdir(job.cwd.c_str()) != 0) reporter.fail(Failed::Step::chdir);
     const std::vector<char*> argv = c_array(job.argv);
     const std::vector<char*> env = c_array(job.env);

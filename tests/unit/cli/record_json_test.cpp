@@ -24,7 +24,7 @@ json parsed(const RunResult& result, OutputMode mode = OutputMode::capture) {
 
 RunResult full_result() {
     RunResult result = exited(0);
-    result.out = {.data = "hello\n", .bytes_total = 6, .truncated = false, .sha256 = std::string(64, 'a')};
+    result.out = {.data = "hello\n", .bytes_total = 6, .omitted_at = {}, .sha256 = std::string(64, 'a')};
     result.usage.wall_s = 0.25;
     result.usage.cpu_user_s = {0.125, "cgroup2"};
     result.usage.memory_peak = {1'048'576, "cgroup2"};
@@ -62,7 +62,7 @@ RunResult binary_output() {
         "\x7F"
         "ELF\xFF\x00\xFE",
         7);
-    result.err = {.data = "a\0b", .bytes_total = 9, .truncated = true, .sha256 = {}};
+    result.err = {.data = "a\0b", .bytes_total = 9, .omitted_at = 2, .sha256 = {}};
     result.message = "not text: \xFF";
     return result;
 }

@@ -42,6 +42,12 @@ TEST(RunOptions, EachSetsItsFieldOfTheRequest) {
     EXPECT_EQ(request_of({"--timeout", "2s"}).limits.wall_time, Duration(2s));
     EXPECT_EQ(request_of({"--grace", "100ms"}).limits.grace, Duration(100ms));
     EXPECT_EQ(request_of({"--output-limit", "1k"}).limits.output, 1_KiB);
+    EXPECT_EQ(request_of({"--output-excess", "kill"}).output_excess, OutputExcess::kill);
+    EXPECT_EQ(request_of({"--cpu-time", "500ms"}).limits.cpu_time, Duration(500ms));
+    EXPECT_EQ(request_of({"--idle-timeout", "3s"}).limits.idle_time, Duration(3s));
+    EXPECT_EQ(request_of({"--open-files", "64"}).limits.open_files, 64U);
+    EXPECT_EQ(request_of({"--file-size", "1m"}).limits.file_size, 1_MiB);
+    EXPECT_EQ(request_of({"--stack", "8m"}).limits.stack, 8_MiB);
     EXPECT_THAT(request_of({"--require", "memory,pids"}).require, ElementsAre("memory", "pids"));
     EXPECT_TRUE(request_of({"--best-effort"}).best_effort);
     EXPECT_EQ(request_of({"--tmpfs", "/t:size=1m"}).tmpfs.at(0).size, 1_MiB);
@@ -171,8 +177,6 @@ TEST(RunRefusals, NameTheFlagTheValueAndTheFixAndNothingRuns) {
         {{"-it", "busybox"}, {"--tty", "not built yet"}},
         {{"--publish", "80", "busybox"}, {"--publish", "not built yet"}},
         {{"--allow", "a:1", "busybox"}, {"--allow", "not built yet"}},
-        {{"--cpu-time", "1s", "busybox"}, {"--cpu-time", "not built yet"}},
-        {{"--idle-timeout", "1s", "busybox"}, {"--idle-timeout", "not built yet"}},
         {{"--profile", "x", "busybox"}, {"--profile", "not built yet"}},
         {{"--config", "x", "busybox"}, {"--config", "not built yet"}},
         {{"--log-level", "loud", "busybox"}, {"--log-level", "'loud'"}},
@@ -258,7 +262,7 @@ TEST(RunOutput, JsonIsExactlyOneLineOnStdout) {
     host.on_run = [](const Request& request, int) {
         EXPECT_EQ(request.output_mode, OutputMode::capture);
         auto result = exited(7);
-        result.out = {.data = "two\nlines\n", .bytes_total = 10, .truncated = false, .sha256 = {}};
+        result.out = {.data = "two\nlines\n", .bytes_total = 10, .omitted_at = {}, .sha256 = {}};
         return result;
     };
     const auto run = run_cli(host, {"run", "--json", "busybox"});

@@ -243,6 +243,21 @@ TEST(Account, AProgramThatNeverReportedItsEndRanUntilNothingRan) {
     EXPECT_DOUBLE_EQ(result.usage.wall_s, 3.0);
 }
 
+TEST(Judge, SigxcpuIsTheProcessorTimeThatWasAskedFor) {
+    plan::ExecutionPlan plan = plan_of();
+    const auto judged = [&plan] {
+        supervisor::Ending ending;
+        ending.conclude(Reason::signaled);
+        ending.exited = init::Exited{.wait_status = SIGXCPU};
+        RunResult result;
+        judge(plan, ending, {}, result);
+        return result.reason;
+    };
+    EXPECT_EQ(judged(), Reason::signaled) << "the program's own limit, or its own doing";
+    plan.limits.cpu_time = std::chrono::seconds(1);
+    EXPECT_EQ(judged(), Reason::cpu_timeout);
+}
+
 TEST(Refuse, SaysWhoMayActByReasonAndStage) {
     const std::vector<std::tuple<ErrorCode, std::optional<Stage>, Reason, const char*>> table{
         {ErrorCode::not_found, Stage::resolve, Reason::image_failed, "resolve"},
@@ -265,44 +280,6 @@ TEST(Refuse, SaysWhoMayActByReasonAndStage) {
         EXPECT_EQ(result.hint, "fix");
         EXPECT_EQ(result.exit_code, std::nullopt);
     }
-}
-
-TEST(DescribeProcess, SaysWhatTheProgramHeld) {
-    init::Started started;
-    started.held = {.capabilities = 1ULL | 1ULL << 21U,
-                    .no_new_privileges = 1,
-                    .seccomp = 2,
-                    .namespaces = {"mnt:[1]", "net:[2]", "uts:[3]"}};
-    RunResult result;
-    describe_process(plan_of(), started, result);
-    EXPECT_THAT(result.security.capabilities, ::testing::ElementsAre("CAP_CHOWN", "CAP_SYS_ADMIN"));
-    EXPECT_EQ(result.security.no_new_privileges, true);
-    EXPECT_EQ(result.security.seccomp, "filter");
-    EXPECT_EQ(result.security.seccomp_profile, "default");
-    EXPECT_THAT(result.security.namespaces, ::testing::ElementsAre("mount", "network", "uts"));
-}
-
-TEST(DescribeProcess, WhatCouldNotBeReadIsNotClaimed) {
-    RunResult result;
-    describe_process(plan_of(), init::Started{}, result);
-    EXPECT_EQ(result.security.no_new_privileges, std::nullopt);
-    EXPECT_EQ(result.security.seccomp, "");
-    EXPECT_THAT(result.security.namespaces, IsEmpty());
-}
-
-TEST(DescribeProcess, ListsTheRlimitsThatThePlanSetAsTheKernelHeldThem) {
-    plan::ExecutionPlan plan = plan_of();
-    plan.process.rlimits = {{.type = "RLIMIT_NOFILE", .soft = 1024, .hard = 1024},
-                            {.type = "RLIMIT_CORE", .soft = 1, .hard = 1}};
-    init::Started started;
-    started.held.open_files = 512;
-    started.held.processes = 7;
-    RunResult result;
-    describe_process(plan, started, result);
-    ASSERT_EQ(result.limits.enforced.size(), 1U);
-    EXPECT_EQ(result.limits.enforced[0].limit, "open_files");
-    EXPECT_EQ(result.limits.enforced[0].value, "512");
-    EXPECT_EQ(result.limits.enforced[0].source, "rlimit RLIMIT_NOFILE");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "plan/concerns.hpp"
+#include "support/planning.hpp"
 #include "support/test_dir.hpp"
 
 namespace coracle::plan {
@@ -114,6 +115,18 @@ TEST(CheckRequest, NetworksThatAreNotBuiltYetAreUnsupportedByName) {
                      {"--network egress", "--network host", [](Request& r) { r.network = NetworkMode::egress; }}},
                     ErrorCode::unsupported);
     must(check_request(changed([](Request& r) { r.network = NetworkMode::host; })));
+}
+
+TEST(CheckRequest, WhatIsNotReadCannotBeWatched) {
+    testing::Planning world;
+    world.request.output_mode = OutputMode::passthrough;
+    world.request.limits.idle_time = Duration(1);
+    EXPECT_THAT(world.refusal().message, HasSubstr("--idle-timeout"));
+    world.request.limits.idle_time.reset();
+    world.request.output_excess = OutputExcess::kill;
+    EXPECT_THAT(world.refusal().message, HasSubstr("--output-excess"));
+    world.request.output_mode = OutputMode::capture;
+    (void)world.plan();
 }
 
 }  // namespace

@@ -211,5 +211,41 @@ TEST(Limits, ThereAreNoCoreFilesAndNoFileSizeUnlessAsked) {
     EXPECT_EQ(rlimit_of(plan, "RLIMIT_FSIZE"), "(none)");
 }
 
+TEST(Limits, ProcessorTimeIsWatchedWhereACgroupCountsIt) {
+    for (const host::HostFacts& host : {testing::root_on_v2(), testing::root_on_v1()}) {
+        Planning world{.host = host};
+        EXPECT_FALSE(world.plan().watch_cpu_time);
+        world.request.limits.cpu_time = Duration(1'500'000'000);
+        const ExecutionPlan plan = world.plan();
+        EXPECT_TRUE(plan.watch_cpu_time);
+        EXPECT_EQ(rlimit_of(plan, "RLIMIT_CPU"), "(none)");
+    }
+}
+
+TEST(Limits, ProcessorTimeWithoutACgroupIsRefusedOrHeldForEachProcessInWholeSeconds) {
+    Planning world{.host = testing::bare_user()};
+    world.request.limits.cpu_time = Duration(1'500'000'000);
+    EXPECT_THAT(world.refusal().message, HasSubstr("--cpu-time 1500ms"));
+    world.request.best_effort = true;
+    const ExecutionPlan plan = world.plan();
+    EXPECT_FALSE(plan.watch_cpu_time);
+    const auto& rlimits = plan.process.rlimits;
+    const auto cpu =
+        std::find_if(rlimits.begin(), rlimits.end(), [](const Rlimit& one) { return one.type == "RLIMIT_CPU"; });
+    ASSERT_NE(cpu, rlimits.end());
+    EXPECT_EQ(cpu->soft, 2U);
+    EXPECT_EQ(cpu->hard, 3U) << "the soft limit alone tells by SIGXCPU what it was";
+    EXPECT_THAT(degraded(plan), HasSubstr("cpu_time:rlimit_cpu"));
+}
+
+TEST(Limits, TheProgramSeesAsManyCpusAsItsRateRoundedUpAndNoMoreThanThereAre) {
+    Planning world;
+    world.host.cpus = {0, 1, 2, 3};
+    for (const auto& [milli, seen] : {std::pair{10U, 1U}, {1000U, 1U}, {1001U, 2U}, {3500U, 4U}, {64000U, 4U}}) {
+        world.request.limits.cpus = Cpus{milli};
+        EXPECT_EQ(world.plan().visible_cpus, seen) << milli;
+    }
+}
+
 }  // namespace
 }  // namespace coracle::plan

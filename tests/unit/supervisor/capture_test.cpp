@@ -1,4 +1,4 @@
-// A captured stream keeps its head up to the cap, counts all of it, and never waits.
+// A captured stream keeps its beginning and end up to the cap, counts all of it, and never waits.
 #include "supervisor/capture.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,10 @@ using test::must;
 class Captured : public ::testing::Test {
 protected:
     void write(std::string_view text) { must(base::write_all(pipe_.write.get(), text, "pipe")); }
-    Capture capture(Bytes cap) { return {std::move(pipe_.read), cap}; }
+    Capture capture(Bytes cap, OutputExcess excess = OutputExcess::truncate) {
+        return {std::move(pipe_.read), cap, excess};
+    }
+    static bool truncated(Capture& capture) { return std::move(capture).take().omitted_at.has_value(); }
     static void read_to_the_end(Capture& capture) {
         while (capture.fd() >= 0) capture.read_some();
     }
@@ -34,32 +37,51 @@ TEST_F(Captured, AllOfAStreamBelowTheCap) {
     pipe_.write.reset();
     read_to_the_end(stream);
     EXPECT_EQ(stream.total(), 11U);
-    EXPECT_FALSE(stream.truncated()) << "the cap itself is allowed";
-    EXPECT_EQ(std::move(stream).take(), "hello world");
+    const Capture::Kept kept = std::move(stream).take();
+    EXPECT_FALSE(kept.omitted_at) << "the cap itself is allowed";
+    EXPECT_EQ(kept.data, "hello world");
 }
 
-TEST_F(Captured, TheHeadOfAStreamAboveTheCap) {
-    Capture stream = capture(Bytes{4});
-    write("abc");
-    stream.read_some();
-    write("def");
-    stream.read_some();
-    write("ghi");
-    pipe_.write.reset();
-    read_to_the_end(stream);
-    EXPECT_EQ(stream.total(), 9U);
-    EXPECT_TRUE(stream.truncated());
-    EXPECT_EQ(std::move(stream).take(), "abcd");
+TEST_F(Captured, TheBeginningAndTheEndOfAStreamAboveTheCap) {
+    for (const std::size_t step : {1U, 2U, 3U, 7U, 26U}) {
+        pipe_ = must(make_output_pipe());
+        Capture stream = capture(Bytes{5});
+        const std::string letters = "abcdefghijklmnopqrstuvwxyz";
+        for (std::size_t at = 0; at < letters.size(); at += step) {
+            write(letters.substr(at, step));
+            stream.read_some();
+        }
+        EXPECT_EQ(stream.total(), 26U);
+        EXPECT_FALSE(stream.must_end());
+        const Capture::Kept kept = std::move(stream).take();
+        EXPECT_EQ(kept.data, "abcyz") << step;
+        EXPECT_EQ(kept.omitted_at, 3U);
+    }
 }
 
-TEST_F(Captured, NothingWhereTheCapIsZeroButTheCount) {
-    Capture stream = capture(Bytes{0});
+TEST_F(Captured, OnlyTheBeginningWhereTheRunMustEnd) {
+    Capture stream = capture(Bytes{4}, OutputExcess::kill);
+    write("abcd");
+    stream.read_some();
+    EXPECT_FALSE(stream.must_end()) << "the cap itself is allowed";
+    write("e");
+    stream.read_some();
+    EXPECT_TRUE(stream.must_end());
+    const Capture::Kept kept = std::move(stream).take();
+    EXPECT_EQ(kept.data, "abcd");
+    EXPECT_EQ(kept.omitted_at, 4U);
+}
+
+TEST_F(Captured, NothingButTheCountOfADiscardedStream) {
+    Capture stream = capture(1_KiB, OutputExcess::discard);
     write("abc");
     pipe_.write.reset();
     read_to_the_end(stream);
     EXPECT_EQ(stream.total(), 3U);
-    EXPECT_TRUE(stream.truncated());
-    EXPECT_EQ(std::move(stream).take(), "");
+    EXPECT_FALSE(stream.must_end());
+    const Capture::Kept kept = std::move(stream).take();
+    EXPECT_EQ(kept.data, "");
+    EXPECT_EQ(kept.omitted_at, 0U);
 }
 
 TEST_F(Captured, EveryByteOfBinaryOutput) {
@@ -69,7 +91,7 @@ TEST_F(Captured, EveryByteOfBinaryOutput) {
     write(bytes);
     pipe_.write.reset();
     read_to_the_end(stream);
-    EXPECT_EQ(std::move(stream).take(), bytes);
+    EXPECT_EQ(std::move(stream).take().data, bytes);
 }
 
 TEST_F(Captured, MoreThanAPipeHolds) {
@@ -81,7 +103,7 @@ TEST_F(Captured, MoreThanAPipeHolds) {
     read_to_the_end(stream);
     program.join();
     EXPECT_EQ(stream.total(), 3'000'000U);
-    EXPECT_EQ(std::move(stream).take(), std::string(1U << 20U, 'x'));
+    EXPECT_EQ(std::move(stream).take().data, std::string(1U << 20U, 'x'));
 }
 
 TEST_F(Captured, ASilentStreamIsNotWaitedFor) {
@@ -89,7 +111,7 @@ TEST_F(Captured, ASilentStreamIsNotWaitedFor) {
     stream.read_some();
     EXPECT_GE(stream.fd(), 0);
     EXPECT_EQ(stream.total(), 0U);
-    EXPECT_FALSE(stream.truncated());
+    EXPECT_FALSE(truncated(stream));
 }
 
 TEST_F(Captured, AStreamThatEndedHasNoDescriptor) {
@@ -107,7 +129,7 @@ TEST_F(Captured, AStreamCanBeGivenUp) {
     stream.read_some();
     stream.close();
     EXPECT_EQ(stream.fd(), -1);
-    EXPECT_EQ(std::move(stream).take(), "kept");
+    EXPECT_EQ(std::move(stream).take().data, "kept");
 }
 
 TEST_F(Captured, ThePipesEndForTheProgramBlocksAndOursDoesNot) {
