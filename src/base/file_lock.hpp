@@ -14,6 +14,11 @@ public:
     // Creates the file where it is missing. No value: somebody else holds it. The lock goes with the last copy of the
     // descriptor, so it must not be inherited (it is close-on-exec).
     static Result<std::optional<FileLock>> try_acquire(int dir_fd, const std::string& name);
+    // Takes the lock before `name` shows: whoever finds the file finds it held, or its owner dead. Error: unavailable
+    // where `name` is taken.
+    static Result<FileLock> create_held(int dir_fd, const std::string& name);
+    // Whether somebody holds it; a file that is not there is held by nobody.
+    static bool is_held(int dir_fd, const std::string& name);
     // Waits.
     static Result<FileLock> acquire(int dir_fd, const std::string& name);
 

@@ -39,6 +39,8 @@ struct Command {
 int run_command(Context& context, const Arguments& args);
 int import_command(Context& context, const Arguments& args);
 int images_command(Context& context, const Arguments& args);
+int ps_command(Context& context, const Arguments& args);
+int kill_command(Context& context, const Arguments& args);
 int plan_command(Context& context, const Arguments& args);
 int bundle_command(Context& context, const Arguments& args);
 int version_command(Context& context, const Arguments& args);

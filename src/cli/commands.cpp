@@ -12,6 +12,8 @@ constexpr Command table[]{
     {"run", "Run a command in a fresh sandbox", run_command},
     {"import", "Take an image into the store", import_command},
     {"images", "List the images in the store", images_command},
+    {"ps", "List the runs that are alive", ps_command},
+    {"kill", "Send a signal to live runs", kill_command},
     {"plan", "Print what a run would do on this host", plan_command},
     {"bundle", "Write the OCI bundle of a run", bundle_command},
     {"version", "Print the version", version_command},

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <csignal>
+#include <cstring>
 #include <filesystem>
 
 #include "base/try.hpp"
@@ -118,6 +121,20 @@ Result<OutputExcess> parse_output_excess(std::string_view text) {
     constexpr std::array<Word<OutputExcess>, 3> words{
         {{"truncate", OutputExcess::truncate}, {"kill", OutputExcess::kill}, {"discard", OutputExcess::discard}}};
     return choose(text, words);
+}
+
+Result<int> parse_signal(std::string_view text) {
+    int number = 0;
+    const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && after == text.data() + text.size() && number > 0 && number < NSIG) return number;
+    std::string name(text);
+    for (char& letter : name) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    if (name.starts_with("SIG")) name.erase(0, 3);
+    for (number = 1; number < NSIG; ++number) {
+        const char* const known = ::sigabbrev_np(number);
+        if (known != nullptr && name == known) return number;
+    }
+    return bad(text, "is not a signal", "write it like TERM, SIGUSR1 or 9");
 }
 
 Result<std::uint64_t> parse_count(std::string_view text) {

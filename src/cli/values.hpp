@@ -20,6 +20,8 @@ Result<Tmpfs> parse_tmpfs(std::string_view text);
 Result<NetworkMode> parse_network(std::string_view text);
 Result<PullPolicy> parse_pull(std::string_view text);
 Result<OutputExcess> parse_output_excess(std::string_view text);
+// "TERM", "SIGTERM" or "15".
+Result<int> parse_signal(std::string_view text);
 Result<std::uint64_t> parse_count(std::string_view text);
 // Words between commas, none of them empty.
 Result<std::vector<std::string>> parse_list(std::string_view text);

@@ -36,6 +36,17 @@ struct ImportRequest {
     std::optional<std::string> tag;  // name in the store; default: the name in the source, else its file name
 };
 
+// A run that is alive, of any process of this user; for root, of any user.
+struct RunInfo {
+    std::string id;
+    std::string image;
+    std::vector<std::string> command;
+    std::uint32_t uid = 0;     // whose it is
+    std::int32_t pid = 0;      // of its coracle
+    std::int64_t started = 0;  // seconds since 1970
+    Duration wall_time{};      // its --timeout
+};
+
 // Const after open(): one Engine serves many threads. No globals, no signal handlers, no threads of its own.
 class Engine {
 public:
@@ -56,6 +67,12 @@ public:
     // The images that `request.source` held, now in the store, layers unpacked and verified.
     virtual Result<std::vector<ImageInfo>> import_image(const ImportRequest& request) const = 0;
     virtual Result<std::vector<ImageInfo>> images() const = 0;
+
+    // The live runs, oldest first.
+    virtual Result<std::vector<RunInfo>> runs() const = 0;
+    // Sends `signal_number` to a live run as its caller would: TERM ends it as `cancelled`, KILL at once. `id` may be
+    // the unique beginning of one. Error: not_found; invalid_request where several begin so.
+    virtual Result<RunInfo> signal_run(const std::string& id, int signal_number) const = 0;
 };
 
 }  // namespace coracle

@@ -20,6 +20,8 @@ public:
     Result<> write_bundle(const Request& request, const std::filesystem::path& target) const override;
     Result<std::vector<ImageInfo>> import_image(const ImportRequest& request) const override;
     Result<std::vector<ImageInfo>> images() const override;
+    Result<std::vector<RunInfo>> runs() const override;
+    Result<RunInfo> signal_run(const std::string& id, int signal_number) const override;
 
 private:
     // Image, layers and plan; `timing`, where given, takes the stages' times.

@@ -97,6 +97,7 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
                                                   .cpu = cpu_budget(plan, sandbox.cgroup),
                                                   .grace = plan.limits.grace,
                                                   .signal_fd = signal_fd,
+                                                  .control_fd = sandbox.directory.control_fd(),
                                                   .out = stdio.out ? &*stdio.out : nullptr,
                                                   .err = stdio.err ? &*stdio.err : nullptr,
                                                   .kill_cgroup = [&sandbox] { (void)sandbox.cgroup.kill(); }});

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <ctime>
+
 #include "base/try.hpp"
 #include "runtime/command_line.hpp"
 
@@ -69,6 +71,15 @@ runtime::KeeperJob keeper_job(const Prepared& prepared, const SandboxOptions& op
     return job;
 }
 
+runtime::RunRecord record_of(const Prepared& prepared, const std::vector<std::filesystem::path>& parents) {
+    return {.cgroup_parents = parents,
+            .image = prepared.image.ref,
+            .command = prepared.plan.process.args,
+            .wall_time = prepared.plan.limits.wall_time,
+            .pid = ::getpid(),
+            .started = std::time(nullptr)};
+}
+
 }  // namespace
 
 std::string root_path(const SandboxOptions& options) {
@@ -91,7 +102,8 @@ Result<Sandbox> Sandbox::create(const Prepared& prepared, const SandboxOptions& 
     if (prepared.plan.id_mapping == plan::IdMapping::subids) {
         TRY_OK(keeper.write_id_maps(prepared.plan.id_maps).at(Stage::create));
     }
-    TRY(auto directory, runtime::RunDirectory::create(options.runs, options.id, parents).at(Stage::create));
+    TRY(auto directory,
+        runtime::RunDirectory::create(options.runs, options.id, record_of(prepared, parents)).at(Stage::create));
     TRY(auto cgroup, cgroup::Cgroup::create(prepared.plan.cgroup, options.id).at(Stage::cgroup));
     TRY_OK(directory.write_config(config).at(Stage::config));
     const runtime::KeeperJob job = keeper_job(prepared, options, cgroup, directory.stage());

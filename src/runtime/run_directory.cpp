@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <ctime>
 
@@ -16,23 +17,48 @@ namespace {
 
 constexpr const char* lock_name = "lock";
 constexpr const char* record_name = "record.json";
+constexpr const char* control_name = "control";
 
-std::string record_text(const std::string& id, const std::vector<std::filesystem::path>& cgroup_parents) {
-    nlohmann::json record{{"id", id}, {"cgroup_parents", nlohmann::json::array()}};
-    for (const auto& parent : cgroup_parents) record["cgroup_parents"].push_back(parent.string());
-    return record.dump() + "\n";
+// Arguments may be no UTF-8; the file then shows replacement characters.
+std::string record_text(const std::string& id, const RunRecord& record) {
+    nlohmann::json json{{"id", id},
+                        {"cgroup_parents", nlohmann::json::array()},
+                        {"image", record.image},
+                        {"command", record.command},
+                        {"wall_time_ns", record.wall_time.count()},
+                        {"pid", record.pid},
+                        {"started", record.started}};
+    for (const auto& parent : record.cgroup_parents) json["cgroup_parents"].push_back(parent.string());
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-StaleRun read_record(int dir_fd, const std::string& id) {
-    StaleRun run{.id = id, .cgroup_parents = {}};
-    const auto text = base::read_file_at(dir_fd, record_name, 1_MiB);
-    if (!text) return run;
-    const auto record = nlohmann::json::parse(text.value(), nullptr, false);
-    if (!record.is_object() || !record.contains("cgroup_parents") || !record["cgroup_parents"].is_array()) return run;
-    for (const auto& parent : record["cgroup_parents"]) {
-        if (parent.is_string()) run.cgroup_parents.emplace_back(parent.get<std::string>());
+std::vector<std::string> texts(const nlohmann::json& json, const char* key) {
+    std::vector<std::string> values;
+    if (!json.contains(key) || !json[key].is_array()) return values;
+    for (const auto& value : json[key]) {
+        if (value.is_string()) values.push_back(value.get<std::string>());
     }
-    return run;
+    return values;
+}
+
+std::int64_t number(const nlohmann::json& json, const char* key) {
+    return json.contains(key) && json[key].is_number_integer() ? json[key].get<std::int64_t>() : 0;
+}
+
+// What cannot be read is empty: a record is written in one act, but a power cut or a stranger may have damaged it.
+RunRecord read_record(int dir_fd) {
+    RunRecord record;
+    const auto text = base::read_file_at(dir_fd, record_name, 1_MiB);
+    if (!text) return record;
+    const auto json = nlohmann::json::parse(text.value(), nullptr, false);
+    if (!json.is_object()) return record;
+    for (std::string& parent : texts(json, "cgroup_parents")) record.cgroup_parents.emplace_back(std::move(parent));
+    if (json.contains("image") && json["image"].is_string()) record.image = json["image"].get<std::string>();
+    record.command = texts(json, "command");
+    record.wall_time = Duration(number(json, "wall_time_ns"));
+    record.pid = static_cast<pid_t>(number(json, "pid"));
+    record.started = number(json, "started");
+    return record;
 }
 
 // A directory without a lock is one that is just being made, unless it is old.
@@ -45,7 +71,7 @@ bool is_abandoned(int dir_fd) {
 }  // namespace
 
 Result<RunDirectory> RunDirectory::create(const std::filesystem::path& runs, const std::string& id,
-                                          const std::vector<std::filesystem::path>& cgroup_parents) {
+                                          const RunRecord& record) {
     RunDirectory run(runs, id);
     TRY(base::UniqueFd runs_fd, base::open_dir(runs));
     if (::mkdirat(runs_fd.get(), id.c_str(), 0711) != 0) {
@@ -54,9 +80,11 @@ Result<RunDirectory> RunDirectory::create(const std::filesystem::path& runs, con
     // Only from here on is it ours to remove: a taken name is another run's directory.
     run.runs_fd_ = std::move(runs_fd);
     TRY(const base::UniqueFd folder, base::open_dir_at(run.runs_fd_.get(), id));
-    TRY(run.lock_, base::FileLock::try_acquire(folder.get(), lock_name));
-    if (!run.lock_) return make_error(ErrorCode::unavailable, "another process took the new run directory " + id);
-    TRY_OK(base::write_new_file_at(folder.get(), record_name, record_text(id, cgroup_parents)));
+    TRY(run.lock_, base::FileLock::create_held(folder.get(), lock_name));
+    TRY_OK(base::write_new_file_at(folder.get(), record_name, record_text(id, record)));
+    // Opened for writing as well, so that it has no end when those who wrote to it have gone.
+    if (::mkfifoat(folder.get(), control_name, 0600) != 0) return os_error("create the run's control FIFO", errno);
+    TRY(run.control_, base::open_file_at(folder.get(), control_name, O_RDWR | O_NONBLOCK | O_NOFOLLOW));
     TRY_OK(base::make_dir_at(folder.get(), "stage"));
     return run;
 }
@@ -88,7 +116,31 @@ std::optional<Doomed> claim_if_dead(const std::filesystem::path& runs, const std
     if (!base::exists_at(fd, lock_name) && !is_abandoned(fd)) return std::nullopt;
     auto lock = base::FileLock::try_acquire(fd, lock_name);
     if (!lock || !lock.value()) return std::nullopt;
-    return Doomed{.run = read_record(fd, id), .lock = std::move(*lock.value())};
+    return Doomed{.run = {.id = id, .cgroup_parents = read_record(fd).cgroup_parents},
+                  .lock = std::move(*lock.value())};
+}
+
+std::vector<LiveRun> live_runs(const std::filesystem::path& runs) {
+    std::vector<LiveRun> live;
+    for (const std::string& id : run_ids(runs)) {
+        const auto folder = base::open_dir(runs / id);
+        if (!folder || !base::FileLock::is_held(folder.value().get(), lock_name)) continue;
+        live.push_back({.id = id, .record = read_record(folder.value().get())});
+    }
+    return live;
+}
+
+Result<> send_control(const std::filesystem::path& runs, const std::string& id, int signal_number) {
+    const auto gone = [&id] { return make_error(ErrorCode::not_found, "no run '" + id + "' is alive"); };
+    const auto folder = base::open_dir(runs / id);
+    if (!folder || !base::FileLock::is_held(folder.value().get(), lock_name)) return gone();
+    TRY(const base::UniqueFd control,
+        base::open_file_at(folder.value().get(), control_name, O_WRONLY | O_NONBLOCK | O_NOFOLLOW));
+    struct stat status {};
+    if (::fstat(control.get(), &status) != 0 || !S_ISFIFO(status.st_mode)) return gone();
+    const auto byte = static_cast<unsigned char>(signal_number);
+    if (::write(control.get(), &byte, 1) != 1) return os_error("signal run " + id, errno);
+    return {};
 }
 
 void remove_run_directory(const std::filesystem::path& runs, const std::string& id) {

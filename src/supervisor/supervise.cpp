@@ -41,7 +41,7 @@ private:
     // Each phase has one deadline; what passing it means is in on_deadline().
     enum class Phase { running, grace, killed };
 
-    enum Slot : std::size_t { keeper, init, out, err, signals, slots };
+    enum Slot : std::size_t { keeper, init, out, err, signals, control, slots };
 
     bool is_over() const { return container_gone_ || ending_.stuck; }
 
@@ -52,6 +52,7 @@ private:
         waits[out] = {watch_.out != nullptr ? watch_.out->fd() : -1, POLLIN, 0};
         waits[err] = {watch_.err != nullptr ? watch_.err->fd() : -1, POLLIN, 0};
         waits[signals] = {signals_open_ ? watch_.signal_fd : -1, POLLIN, 0};
+        waits[control] = {watch_.control_fd, POLLIN, 0};
         const int ready = ::poll(waits.data(), waits.size(), milliseconds_left());
         if (ready > 0) on_output(waits[out].revents != 0, waits[err].revents != 0);
         if (Clock::now() >= deadline_) on_deadline();
@@ -59,7 +60,8 @@ private:
         if (ready <= 0) return;
         if (waits[init].revents != 0) on_init();
         if (waits[keeper].revents != 0) on_keeper();
-        if (waits[signals].revents != 0) on_signal();
+        if (waits[signals].revents != 0) signals_open_ = take_signal(watch_.signal_fd);
+        if (waits[control].revents != 0) (void)take_signal(watch_.control_fd);
     }
 
     // Rounded up: a poll that returns a moment too early would spin until the deadline.
@@ -190,20 +192,25 @@ private:
         return ::poll(&wait, 1, 0) > 0;
     }
 
-    // Interrupts are the program's to answer; a second one, or TERM, ends it in any case.
-    void on_signal() {
+    // False: no signal can come from there any more.
+    bool take_signal(int fd) {
         unsigned char number = 0;
-        if (::read(watch_.signal_fd, &number, 1) != 1) {
-            signals_open_ = errno == EAGAIN || errno == EINTR;
-            return;
-        }
-        const bool ending_signal = number == SIGINT || number == SIGHUP || number == SIGQUIT || number == SIGTERM;
+        if (::read(fd, &number, 1) != 1) return errno == EAGAIN || errno == EINTR;
+        on_signal(number);
+        return true;
+    }
+
+    // Interrupts are the program's to answer; a second one, or TERM, ends it in any case, and KILL at once.
+    void on_signal(int number) {
+        const bool ending_signal =
+            number == SIGINT || number == SIGHUP || number == SIGQUIT || number == SIGTERM || number == SIGKILL;
         if (!ending_signal) {
             container_.signal(number);
             return;
         }
-        if (interrupted_ != 0) {
-            ending_.conclude(Reason::cancelled, "killed at the caller's second signal");
+        if (interrupted_ != 0 || number == SIGKILL) {
+            ending_.conclude(Reason::cancelled, number == SIGKILL ? "killed by the caller's signal"
+                                                                  : "killed at the caller's second signal");
             kill();
             return;
         }

@@ -27,6 +27,7 @@ struct Watch {
     std::optional<CpuBudget> cpu;
     Duration grace{};        // between TERM and KILL
     int signal_fd = -1;      // bytes that are signal numbers, from the caller; -1: none
+    int control_fd = -1;     // the same from elsewhere (`coracle kill`); never at its end
     Capture* out = nullptr;  // absent in pass-through mode
     Capture* err = nullptr;
     // Kills at once everything in the run's cgroup where that is possible; the container's init is killed in any case.

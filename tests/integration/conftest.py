@@ -1,8 +1,10 @@
 """Fixtures of the integration tests: coracle with its store, other users, the host table, and nothing left behind."""
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
+import tempfile
 
 import pytest
 import yaml
@@ -110,6 +112,15 @@ def other_user():
     subprocess.run(["useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--user-group", name], check=True)
     yield name
     subprocess.run(["userdel", name], check=True)
+
+
+@pytest.fixture
+def other_home(other_user):
+    """A folder of that user's: what the tests have is root's alone."""
+    home = tempfile.mkdtemp(prefix="coracle-home.", dir="/var/tmp")
+    shutil.chown(home, other_user, other_user)
+    yield pathlib.Path(home)
+    shutil.rmtree(home)
 
 
 @pytest.fixture(autouse=True)

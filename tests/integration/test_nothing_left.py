@@ -164,3 +164,45 @@ def test_a_full_run_directory_is_a_clean_error(coracle, leftovers):
     record = json.loads(done.stdout)
     harness.assert_valid(record)
     assert done.returncode == 125 and "No space left" in record["message"] and not record["success"], record
+
+
+# ---- coracle ps and coracle kill ----------------------------------------------------------------------------------------
+
+def live_runs(coracle):
+    return json.loads(coracle.call("ps", "--json").stdout)["runs"]
+
+
+def test_a_live_run_is_listed_and_can_be_killed_by_the_beginning_of_its_id(coracle):
+    process = start_running(coracle)
+    [run] = [run for run in live_runs(coracle) if run["pid"] == process.pid]
+    assert run["image"] == "busybox" and run["command"][0] == "sh" and run["uid"] == os.geteuid(), run
+    done = coracle.call("kill", run["id"][:6])
+    assert (done.code, done.stdout) == (0, run["id"] + "\n"), done
+    record = json.loads(process.communicate(timeout=20 * harness.PATIENCE)[0])
+    assert (record["reason"], record["id"], record["stdout"]) == ("cancelled", run["id"], "up\n"), record
+    assert run["id"] not in {run["id"] for run in live_runs(coracle)}
+    gone = coracle.call("kill", run["id"])
+    assert gone.code == 125 and run["id"] in gone.stderr, gone
+
+
+def test_kill_9_does_not_wait_for_a_program_that_is_deaf(coracle):
+    process = coracle.start("run", "--json", "--grace", "30s", "busybox", "--", "sh", "-c", "trap '' TERM; echo up; sleep 300")
+    harness.wait_for(lambda: processes_of(process, "sleep"), "the program runs")
+    [run] = [run for run in live_runs(coracle) if run["pid"] == process.pid]
+    assert coracle.call("kill", "-s", "KILL", run["id"]).code == 0
+    record = json.loads(process.communicate(timeout=20 * harness.PATIENCE)[0])
+    assert record["reason"] == "cancelled", record
+
+
+@pytest.mark.needs("root", "machine")
+def test_root_sees_and_ends_the_runs_of_users_and_users_only_their_own(coracle, other_user, other_home, busybox_layout):
+    theirs = harness.Coracle(other_home / "store", other_home, None, user=other_user)
+    assert theirs.call("import", busybox_layout, "--tag", "busybox").code == 0
+    own = start_running(coracle)
+    process = start_running(theirs)
+    assert {run["pid"] for run in live_runs(theirs)} == {process.pid}
+    [run] = [run for run in live_runs(coracle) if run["pid"] == process.pid]
+    assert coracle.call("kill", run["id"]).code == 0
+    assert json.loads(process.communicate(timeout=20)[0])["reason"] == "cancelled"
+    own.send_signal(signal.SIGTERM)
+    own.communicate(timeout=20)

@@ -39,6 +39,16 @@ public:
         return host_.images;
     }
 
+    Result<std::vector<RunInfo>> runs() const override {
+        if (host_.error) return *host_.error;
+        return host_.live;
+    }
+    Result<RunInfo> signal_run(const std::string& id, int signal_number) const override {
+        host_.signals.emplace_back(id, signal_number);
+        if (host_.error) return *host_.error;
+        return RunInfo{.id = id + "0123", .image = {}, .command = {}};
+    }
+
 private:
     FakeHost& host_;
 };

@@ -17,10 +17,12 @@ struct FakeHost {
     std::optional<Error> open_error;
     std::optional<Error> error;  // what explain, write_bundle, import_image and images fail with
     std::vector<ImageInfo> images;
+    std::vector<RunInfo> live;
 
     EngineOptions options;
     std::vector<Request> requests;
     std::vector<ImportRequest> imports;
+    std::vector<std::pair<std::string, int>> signals;
     std::string bundle_target;
     int runs = 0;
 };

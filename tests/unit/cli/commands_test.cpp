@@ -57,13 +57,59 @@ TEST(UnknownWords, AreRefusedWithTheWordThatWasMeant) {
 
 TEST(PlannedWords, SayThatTheyAreNotBuiltYet) {
     FakeHost host;
-    for (const char* word :
-         {"pull", "inspect", "rmi", "gc", "doctor", "ps", "kill", "bench", "batch", "pool", "profile"}) {
+    for (const char* word : {"pull", "inspect", "rmi", "gc", "doctor", "bench", "batch", "pool", "profile"}) {
         const auto run = run_cli(host, {word, "x"});
         EXPECT_EQ(run.status, 125);
         EXPECT_THAT(run.err, HasSubstr("'" + std::string(word) + "' is not built yet"));
     }
     EXPECT_EQ(json::parse(run_cli(host, {"pull", "--json", "x"}).out).at("error").at("code"), "unsupported");
+}
+
+RunInfo live_run() {
+    return {.id = "2bb658568f36",
+            .image = "busybox",
+            .command = {"sh", "-c", "echo \x1b[2J"},
+            .uid = 1000,
+            .pid = 77,
+            .started = 1,
+            .wall_time = std::chrono::seconds(90)};
+}
+
+TEST(Ps, ListsLiveRunsWithoutMovingTheReadersCursor) {
+    FakeHost host;
+    host.live = {live_run()};
+    const auto run = run_cli(host, {"ps"});
+    EXPECT_EQ(run.status, 0);
+    EXPECT_THAT(run.out, HasSubstr("2bb658568f36  busybox  1000"));
+    EXPECT_THAT(run.out, HasSubstr("90s"));
+    EXPECT_EQ(run.out.find('\x1b'), std::string::npos);
+    const json list = json::parse(run_cli(host, {"ps", "--json"}).out).at("runs");
+    EXPECT_EQ(list.at(0).at("pid"), 77);
+    EXPECT_EQ(list.at(0).at("wall_time_s"), 90.0);
+}
+
+TEST(Kill, SendsTheSignalByNameOrNumberToEveryRunThatIsNamed) {
+    for (const auto& [word, number] : {std::pair{"TERM", 15}, {"SIGINT", 2}, {"kill", 9}, {"10", 10}}) {
+        FakeHost host;
+        const auto run = run_cli(host, {"kill", "-s", word, "aa", "bb"});
+        EXPECT_EQ(run.out, "aa0123\nbb0123\n") << run.err;
+        EXPECT_THAT(host.signals,
+                    ::testing::ElementsAre(std::pair{std::string("aa"), number}, std::pair{std::string("bb"), number}));
+    }
+    FakeHost host;
+    run_cli(host, {"kill", "cc"});
+    EXPECT_THAT(host.signals, ::testing::ElementsAre(std::pair{std::string("cc"), 15}));
+}
+
+TEST(Kill, RefusesWhatIsNoSignalAndNoRun) {
+    FakeHost host;
+    for (const char* word : {"0", "65", "SIGNOTHING", ""}) {
+        const auto run = run_cli(host, {"kill", "-s", word, "aa"});
+        EXPECT_EQ(run.status, 125) << word;
+        EXPECT_THAT(run.err, HasSubstr("--signal"));
+    }
+    EXPECT_THAT(run_cli(host, {"kill"}).err, HasSubstr("no run is named"));
+    EXPECT_TRUE(host.signals.empty());
 }
 
 TEST(GlobalOptions, AreTakenBeforeAndAfterTheCommand) {

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 
 #include "support/test_dir.hpp"
@@ -23,9 +25,7 @@ using ::testing::UnorderedElementsAre;
 
 class Runs : public ::testing::Test {
 protected:
-    RunDirectory create(const std::string& id) {
-        return must(RunDirectory::create(runs_.path(), id, {"/cg/a", "/cg/b"}));
-    }
+    RunDirectory create(const std::string& id) { return must(RunDirectory::create(runs_.path(), id, record_)); }
     // What a run that was killed leaves: everything, and the lock is free.
     void leave_dead(const std::string& id, const std::string& record = R"({"cgroup_parents": ["/cg/a", "/cg/b"]})") {
         runs_.write(id + "/lock", "");
@@ -47,6 +47,12 @@ protected:
     }
 
     test::TestDir runs_;
+    RunRecord record_{.cgroup_parents = {"/cg/a", "/cg/b"},
+                      .image = "busybox",
+                      .command = {"sh", "-c", "exit"},
+                      .wall_time = std::chrono::seconds(5),
+                      .pid = 7,
+                      .started = 8};
 };
 
 TEST_F(Runs, HaveALockARecordAndAStage) {
@@ -54,8 +60,10 @@ TEST_F(Runs, HaveALockARecordAndAStage) {
     EXPECT_EQ(run.path(), runs_ / "r1");
     EXPECT_TRUE(fs::is_directory(run.stage()));
     EXPECT_TRUE(fs::exists(runs_ / "r1/lock"));
-    EXPECT_EQ(read_text(runs_ / "r1/record.json"), R"({"cgroup_parents":["/cg/a","/cg/b"],"id":"r1"})"
-                                                   "\n");
+    EXPECT_EQ(read_text(runs_ / "r1/record.json"),
+              R"({"cgroup_parents":["/cg/a","/cg/b"],"command":["sh","-c","exit"],"id":"r1","image":"busybox","pid":7,)"
+              R"("started":8,"wall_time_ns":5000000000})"
+              "\n");
     must(run.write_config("{}"));
     EXPECT_EQ(read_text(runs_ / "r1/config.json"), "{}");
     EXPECT_EQ(must_fail(run.write_config("{}")).os_errno, EEXIST);
@@ -150,6 +158,50 @@ TEST_F(Runs, FilesBesideThemAreNoRuns) {
     runs_.write("note", "");
     EXPECT_THAT(sweep(), IsEmpty());
     EXPECT_TRUE(fs::exists(runs_ / "note"));
+}
+
+TEST_F(Runs, ThatAreAliveAreListedWithWhatTheySayOfThemselves) {
+    leave_dead("dead");
+    const RunDirectory run = create("r1");
+    const auto live = live_runs(runs_.path());
+    ASSERT_EQ(live.size(), 1U);
+    EXPECT_EQ(live[0].id, "r1");
+    EXPECT_EQ(live[0].record.image, "busybox");
+    EXPECT_THAT(live[0].record.command, ElementsAre("sh", "-c", "exit"));
+    EXPECT_EQ(live[0].record.wall_time, Duration(std::chrono::seconds(5)));
+    EXPECT_EQ(live[0].record.pid, 7);
+    EXPECT_EQ(live[0].record.started, 8);
+    EXPECT_THAT(live_runs(runs_ / "missing"), IsEmpty());
+}
+
+TEST_F(Runs, ListingDoesNotHoldTheLockOfTheDead) {
+    leave_dead("dead");
+    (void)live_runs(runs_.path());
+    EXPECT_THAT(sweep(), ElementsAre("dead /cg/a /cg/b"));
+}
+
+TEST_F(Runs, TakeSignalsWhileTheyLive) {
+    std::optional<RunDirectory> run = create("r1");
+    must(send_control(runs_.path(), "r1", 15));
+    must(send_control(runs_.path(), "r1", 9));
+    std::array<unsigned char, 4> bytes{};
+    EXPECT_EQ(::read(run->control_fd(), bytes.data(), bytes.size()), 2);
+    EXPECT_EQ(bytes[0], 15);
+    EXPECT_EQ(bytes[1], 9);
+    run.reset();
+    EXPECT_EQ(must_fail(send_control(runs_.path(), "r1", 15)).code, ErrorCode::not_found);
+}
+
+TEST_F(Runs, AControlThatIsNoFifoIsNotWrittenTo) {
+    const RunDirectory run = create("r1");
+    fs::remove(runs_ / "r1/control");
+    runs_.write("r1/control", "");
+    EXPECT_EQ(must_fail(send_control(runs_.path(), "r1", 15)).code, ErrorCode::not_found);
+    fs::remove(runs_ / "r1/control");
+    runs_.write("target", "");
+    fs::create_symlink(runs_ / "target", runs_ / "r1/control");
+    must_fail(send_control(runs_.path(), "r1", 15));
+    EXPECT_EQ(read_text(runs_ / "target"), "");
 }
 
 }  // namespace
