@@ -144,6 +144,9 @@ Result<> Cgroup::set(const std::string& controller, const std::string& file, con
     return base::write_value_at(where->fd.get(), file, value).within("cgroup '" + where->path.string() + "'");
 }
 
+// v1 refuses a limit of memory and swap below that of memory alone.
+Bytes Cgroup::swap_ceiling() const { return std::max({limits_.memory_swap, *limits_.memory, start_memory}); }
+
 Result<> Cgroup::set_start_limits() const {
     const bool v2 = mode_ == CgroupMode::v2;
     if (limits_.memory) {
@@ -152,7 +155,7 @@ Result<> Cgroup::set_start_limits() const {
         // Swap closed, or the limit would only slow the program down. Absent where the kernel has no swap accounting.
         if (v2) {
             (void)set("memory", "memory.swap.max", "0");
-        } else if (!set("memory", "memory.memsw.limit_in_bytes", bytes)) {
+        } else if (!set("memory", "memory.memsw.limit_in_bytes", std::to_string(swap_ceiling().count))) {
             (void)set("memory", "memory.swappiness", "0");
         }
     }
@@ -186,7 +189,12 @@ Result<std::vector<Enforced>> Cgroup::tighten() {
     if (limits_.memory) {
         const std::string bytes = std::to_string(limits_.memory->count);
         TRY_OK(hold("memory", "memory", v2 ? "memory.max" : "memory.limit_in_bytes", bytes));
-        if (!v2) (void)set("memory", "memory.memsw.limit_in_bytes", bytes);
+        // Not there without swap accounting (or, v2, without a swap device at all): then nothing is claimed.
+        const char* const file = v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes";
+        const Bytes swap = v2 ? Bytes{limits_.memory_swap.count - limits_.memory->count} : limits_.memory_swap;
+        if (base::exists_at(directory("memory")->fd.get(), file)) {
+            TRY_OK(hold("memory_swap", "memory", file, std::to_string(swap.count)));
+        }
     }
     if (limits_.cpus) {
         const std::string quota = quota_us(*limits_.cpus);

@@ -61,6 +61,7 @@ private:
     const Directory* directory(const std::string& controller) const;
     Result<> set(const std::string& controller, const std::string& file, const std::string& value) const;
     Result<> set_start_limits() const;
+    Bytes swap_ceiling() const;
     Result<Enforced> set_and_read_back(const std::string& limit, const std::string& controller, const std::string& file,
                                        const std::string& value) const;
     void start_counting();

@@ -87,6 +87,8 @@ Result<> not_built(RunDraft&, const std::string&) {
 constexpr OptionRow<RunDraft> request_rows[]{
     {"-m,--memory", "SIZE", "Limits", "RAM, page cache and tmpfs together, swap closed: 512m, 1.5g (512m)",
      set_limit<&LimitRequest::memory, parse_bytes>},
+    {"--memory-swap", "SIZE", "Limits", "RAM and swap together (the same as --memory: no swap)",
+     set_limit<&LimitRequest::memory_swap, parse_bytes>},
     {"--cpus", "N", "Limits", "Processor rate: 0.5 is half of one CPU (1)", set_limit<&LimitRequest::cpus, parse_cpus>},
     {"--pids", "N", "Limits", "Most processes and threads at once (256)", set_limit<&LimitRequest::pids, parse_count>},
     {"--timeout", "DURATION", "Limits", "Wall time of the program: 2s, 500ms, 1m30s (30s)",
@@ -107,6 +109,10 @@ constexpr OptionRow<RunDraft> request_rows[]{
     {"--file-size", "SIZE", "Limits", "Size of each file that is written (none)",
      set_limit<&LimitRequest::file_size, parse_bytes>},
     {"--stack", "SIZE", "Limits", "Stack of each process (the caller's)", set_limit<&LimitRequest::stack, parse_bytes>},
+    {"--storage", "SIZE", "Limits",
+     "/workspace, and what is written to a --writable root, in memory (half of --memory)",
+     set_limit<&LimitRequest::storage, parse_bytes>},
+    {"--shm-size", "SIZE", "Limits", "/dev/shm (half of --memory)", set_limit<&LimitRequest::shm, parse_bytes>},
     {"--require", "LIST", "Limits", "Refuse the run where these defaults cannot be enforced: memory,cpus,pids,all",
      append_all<&Request::require, parse_required>},
     {"--best-effort", "", "Limits", "Run on where a limit that was asked for cannot be enforced, and report it",
@@ -114,7 +120,7 @@ constexpr OptionRow<RunDraft> request_rows[]{
 
     {"-v,--volume", "HOST:GUEST[:ro|rw]", "Files", "Show a file or directory of the host (rw)",
      append<&Request::volumes, parse_volume>},
-    {"--tmpfs", "PATH[:OPTIONS]", "Files", "Empty file system in memory; OPTIONS are size=64m, exec, noexec",
+    {"--tmpfs", "PATH[:OPTIONS]", "Files", "Empty file system in memory; OPTIONS are size=64m, inodes=N, exec, noexec",
      append<&Request::tmpfs, parse_tmpfs>},
     {"--read-only", "", "Files", "Root file system that cannot be written (the default)",
      set_to<&Request::writable_root, false>},

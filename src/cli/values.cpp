@@ -84,10 +84,12 @@ namespace {
 Result<> apply_tmpfs_option(Tmpfs& tmpfs, std::string_view option) {
     if (option.starts_with("size=")) {
         TRY(tmpfs.size, parse_bytes(option.substr(5)));
+    } else if (option.starts_with("inodes=")) {
+        TRY(tmpfs.inodes, parse_count(option.substr(7)));
     } else if (option == "exec" || option == "noexec") {
         tmpfs.executable = option == "exec";
     } else if (option != "rw" && option != "nosuid" && option != "nodev") {  // these three hold for every tmpfs
-        return bad(option, "is not a tmpfs option", "use size=SIZE, exec or noexec");
+        return bad(option, "is not a tmpfs option", "use size=SIZE, inodes=N, exec or noexec");
     }
     return {};
 }

@@ -15,6 +15,7 @@ namespace coracle {
 // lacks the strong one; a value that is present is enforced by the kernel or the run is refused.
 struct LimitRequest {
     std::optional<Bytes> memory;          // RAM, page cache and tmpfs of the whole run, swap closed; default 512 MiB
+    std::optional<Bytes> memory_swap{};   // RAM and swap together, at least `memory`; default the same, so no swap
     std::optional<Cpus> cpus;             // processor rate of the whole run; default 1 CPU
     std::optional<std::uint64_t> pids;    // processes and threads at once; default 256
     std::optional<Duration> wall_time;    // from the program's start to its end; default 30 s
@@ -25,11 +26,16 @@ struct LimitRequest {
     std::optional<std::uint64_t> open_files;  // RLIMIT_NOFILE; default 1024
     std::optional<Bytes> file_size;           // RLIMIT_FSIZE, one file; default none
     std::optional<Bytes> stack{};             // RLIMIT_STACK of each process; default none
+    // Size of the tmpfs that is /workspace, and of the one that takes the writes to a writable root; default half the
+    // memory each, which counts what is in them. One inode for each 4 KiB.
+    std::optional<Bytes> storage{};
+    std::optional<Bytes> shm{};  // size of /dev/shm; default half the memory
 };
 
 // What the plan settled on, defaults filled in.
 struct Limits {
     Bytes memory = 512_MiB;
+    Bytes memory_swap = 512_MiB;
     Cpus cpus = Cpus{1000};
     std::uint64_t pids = 256;
     Duration wall_time = std::chrono::seconds(30);
@@ -40,6 +46,8 @@ struct Limits {
     std::uint64_t open_files = 1024;
     std::optional<Bytes> file_size;
     std::optional<Bytes> stack;
+    Bytes storage = 256_MiB;
+    Bytes shm = 256_MiB;
 };
 
 // One limit that is weaker than asked or than the default, for `limits.degraded`.

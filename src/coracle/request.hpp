@@ -1,6 +1,7 @@
 // What a caller asks for: an image, a command, limits, and what of the host the sandbox may see.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Volume {
 struct Tmpfs {
     std::string guest;
     Bytes size = 64_MiB;
+    std::optional<std::uint64_t> inodes{};  // files, directories and links; default one for each 4 KiB of size
     bool executable = true;
 };
 

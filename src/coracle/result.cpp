@@ -7,8 +7,8 @@ namespace coracle {
 
 std::string_view to_string(Reason reason) {
     constexpr std::array<std::string_view, 13> names{
-        "exited",       "signaled",  "wall_timeout", "cpu_timeout",  "idle_timeout",   "oom",
-        "output_limit", "cancelled", "exec_failed",  "setup_failed", "image_failed", "policy_refused", "internal"};
+        "exited",    "signaled",    "wall_timeout", "cpu_timeout",  "idle_timeout",   "oom",     "output_limit",
+        "cancelled", "exec_failed", "setup_failed", "image_failed", "policy_refused", "internal"};
     return names[static_cast<std::size_t>(reason)];
 }
 

@@ -7,6 +7,7 @@ namespace coracle::engine {
 std::vector<std::pair<std::string, std::string>> requested_limits(const LimitRequest& asked) {
     std::vector<std::pair<std::string, std::string>> rows;
     if (asked.memory) rows.emplace_back("memory", to_string(*asked.memory));
+    if (asked.memory_swap) rows.emplace_back("memory_swap", to_string(*asked.memory_swap));
     if (asked.cpus) rows.emplace_back("cpus", to_string(*asked.cpus));
     if (asked.pids) rows.emplace_back("pids", std::to_string(*asked.pids));
     if (asked.wall_time) rows.emplace_back("wall_time", to_string(*asked.wall_time));
@@ -17,6 +18,8 @@ std::vector<std::pair<std::string, std::string>> requested_limits(const LimitReq
     if (asked.open_files) rows.emplace_back("open_files", std::to_string(*asked.open_files));
     if (asked.file_size) rows.emplace_back("file_size", to_string(*asked.file_size));
     if (asked.stack) rows.emplace_back("stack", to_string(*asked.stack));
+    if (asked.storage) rows.emplace_back("storage", to_string(*asked.storage));
+    if (asked.shm) rows.emplace_back("shm", to_string(*asked.shm));
     return rows;
 }
 
@@ -24,6 +27,7 @@ namespace {
 
 std::vector<std::pair<std::string, std::string>> granted_limits(const Limits& limits) {
     return requested_limits({.memory = limits.memory,
+                             .memory_swap = limits.memory_swap,
                              .cpus = limits.cpus,
                              .pids = limits.pids,
                              .wall_time = limits.wall_time,
@@ -33,7 +37,9 @@ std::vector<std::pair<std::string, std::string>> granted_limits(const Limits& li
                              .output = limits.output,
                              .open_files = limits.open_files,
                              .file_size = limits.file_size,
-                             .stack = limits.stack});
+                             .stack = limits.stack,
+                             .storage = limits.storage,
+                             .shm = limits.shm});
 }
 
 }  // namespace

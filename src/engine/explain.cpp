@@ -83,13 +83,11 @@ Json cgroup(const plan::Cgroup& cgroup) {
 }
 
 Json limits(const Limits& limits) {
-    Json json{{"memory", to_string(limits.memory)},
-              {"cpus", to_string(limits.cpus)},
-              {"pids", limits.pids},
-              {"wall_time", to_string(limits.wall_time)},
-              {"grace", to_string(limits.grace)},
-              {"output", to_string(limits.output)},
-              {"open_files", limits.open_files}};
+    Json json{{"memory", to_string(limits.memory)},       {"memory_swap", to_string(limits.memory_swap)},
+              {"storage", to_string(limits.storage)},     {"shm", to_string(limits.shm)},
+              {"cpus", to_string(limits.cpus)},           {"pids", limits.pids},
+              {"wall_time", to_string(limits.wall_time)}, {"grace", to_string(limits.grace)},
+              {"output", to_string(limits.output)},       {"open_files", limits.open_files}};
     json["cpu_time"] = limits.cpu_time ? Json(to_string(*limits.cpu_time)) : Json();
     json["idle_time"] = limits.idle_time ? Json(to_string(*limits.idle_time)) : Json();
     json["stack"] = limits.stack ? Json(to_string(*limits.stack)) : Json();

@@ -88,7 +88,8 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
                                     .env = plan.process.env,
                                     .cwd = plan.process.cwd,
                                     .seccomp = std::move(filter),
-                                    .cpus = choose_cpus(plan)},
+                                    .cpus = choose_cpus(plan),
+                                    .measured = measured_mounts(plan)},
                                    stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
     const supervisor::Ending ending =

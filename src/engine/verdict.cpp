@@ -95,7 +95,27 @@ void list_rlimits(const plan::ExecutionPlan& plan, const init::Held& held, std::
     }
 }
 
+// The sizes of what can be written, as the kernel has them.
+void list_sizes(const plan::ExecutionPlan& plan, const init::Held& held, std::vector<Enforced>& enforced) {
+    const std::vector<std::string> places = measured_mounts(plan);
+    for (std::size_t at = 0; at < std::min(places.size(), held.sizes.size()); ++at) {
+        const auto& [bytes, inodes] = held.sizes[at];
+        if (bytes == 0) continue;
+        enforced.push_back({.limit = "size " + places[at], .value = std::to_string(bytes), .source = "statfs"});
+        enforced.push_back({.limit = "inodes " + places[at], .value = std::to_string(inodes), .source = "statfs"});
+    }
+}
+
 }  // namespace
+
+std::vector<std::string> measured_mounts(const plan::ExecutionPlan& plan) {
+    std::vector<std::string> places;
+    if (!plan.rootfs.read_only) places.emplace_back("/");
+    for (const plan::Mount& mount : plan.mounts) {
+        if (mount.type == "tmpfs" && mount.destination != "/dev") places.push_back(mount.destination);
+    }
+    return places;
+}
 
 void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, const cgroup::Reading& reading,
            RunResult& result) {
@@ -167,6 +187,7 @@ void refuse(const Error& error, RunResult& result) {
 
 void describe_process(const plan::ExecutionPlan& plan, const init::Started& started, RunResult& result) {
     list_rlimits(plan, started.held, result.limits.enforced);
+    list_sizes(plan, started.held, result.limits.enforced);
     result.limits.enforced.push_back(
         {.limit = "visible_cpus", .value = std::to_string(started.held.cpus), .source = "sched_getaffinity"});
     SecurityFacts& security = result.security;

@@ -1,6 +1,9 @@
 // Turns how a run ended and what its cgroup counted into the record's verdict.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "cgroup/cgroup.hpp"
 #include "coracle/result.hpp"
 #include "plan/plan.hpp"
@@ -20,5 +23,8 @@ void refuse(const Error& error, RunResult& result);
 
 // What the program's process held, as init read it: security facts, and the limits that are rlimits.
 void describe_process(const plan::ExecutionPlan& plan, const init::Started& started, RunResult& result);
+
+// The mount points whose sizes init shall read back: everything that the program can fill.
+std::vector<std::string> measured_mounts(const plan::ExecutionPlan& plan);
 
 }  // namespace coracle::engine

@@ -17,6 +17,7 @@ std::string pack(const Job& job) {
     auto writer = begin_message(Kind::job);
     writer.texts(job.argv).texts(job.env).text(job.cwd).text(job.seccomp).number(job.cpus.size());
     for (const unsigned cpu : job.cpus) writer.value(cpu);
+    writer.texts(job.measured);
     return std::move(writer).take();
 }
 
@@ -29,7 +30,8 @@ std::string pack(const Started& started) {
     auto writer = begin_message(Kind::started);
     writer.value(started.at_ns).value(held.capabilities).value(held.no_new_privileges).value(held.seccomp);
     writer.texts(held.namespaces).value(held.open_files).value(held.processes).value(held.file_size);
-    writer.value(held.stack).value(held.cpu).value(held.core).value(held.cpus);
+    writer.value(held.stack).value(held.cpu).value(held.core).value(held.cpus).number(held.sizes.size());
+    for (const Held::Size& size : held.sizes) writer.value(size.bytes).value(size.inodes);
     return std::move(writer).take();
 }
 
@@ -60,6 +62,7 @@ std::optional<Job> unpack_job(std::string_view bytes) {
         for (std::uint64_t left = reader.number(); left > 0 && reader.good(); --left) {
             job.cpus.push_back(reader.value<unsigned>());
         }
+        job.measured = reader.texts();
     });
 }
 
@@ -82,6 +85,12 @@ std::optional<Started> unpack_started(std::string_view bytes) {
         started.held.cpu = reader.value<std::uint64_t>();
         started.held.core = reader.value<std::uint64_t>();
         started.held.cpus = reader.value<std::uint64_t>();
+        for (std::uint64_t left = reader.number(); left > 0 && reader.good(); --left) {
+            Held::Size size;
+            size.bytes = reader.value<std::uint64_t>();
+            size.inodes = reader.value<std::uint64_t>();
+            started.held.sizes.push_back(size);
+        }
     });
 }
 

@@ -19,8 +19,9 @@ struct Job {
     std::vector<std::string> argv;
     std::vector<std::string> env;
     std::string cwd;
-    std::string seccomp;           // struct sock_filter[], loaded last before exec; empty: none
-    std::vector<unsigned> cpus{};  // the program's affinity; empty: as init's
+    std::string seccomp;                  // struct sock_filter[], loaded last before exec; empty: none
+    std::vector<unsigned> cpus{};         // the program's affinity; empty: as init's
+    std::vector<std::string> measured{};  // mount points whose size goes into Held::sizes
 };
 
 // coracle -> init: pass this signal to the program's process group.
@@ -45,6 +46,12 @@ struct Held {
     std::uint64_t cpu = 0;  // seconds
     std::uint64_t core = 0;
     std::uint64_t cpus = 0;  // CPUs in the affinity mask
+    // Of Job::measured, in its order, by statfs(2); zeros where that failed.
+    struct Size {
+        std::uint64_t bytes = 0;
+        std::uint64_t inodes = 0;
+    };
+    std::vector<Size> sizes{};
 };
 
 // init -> coracle: execve succeeded.

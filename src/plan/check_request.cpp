@@ -63,6 +63,11 @@ Result<> check_bounds(const LimitRequest& limits) {
             "--memory " + to_string(*limits.memory) + ": no program starts in less than " + to_string(least_memory),
             "ask for at least " + to_string(least_memory));
     }
+    if (limits.memory_swap && *limits.memory_swap < limits.memory.value_or(Limits{}.memory)) {
+        return invalid("--memory-swap " + to_string(*limits.memory_swap) +
+                           " is less than the memory itself: it counts " + "memory and swap together",
+                       "ask for at least " + to_string(limits.memory.value_or(Limits{}.memory)));
+    }
     if (limits.cpus && *limits.cpus < least_cpus) {
         return invalid("--cpus " + to_string(*limits.cpus) + ": the kernel's least share is 0.01",
                        "ask for 0.01 or more");

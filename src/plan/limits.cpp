@@ -87,6 +87,7 @@ Result<> fall_back(const Wanted& wanted, const std::string& mechanism, const std
 Limits merged(const LimitRequest& asked) {
     Limits limits;
     limits.memory = asked.memory.value_or(limits.memory);
+    limits.memory_swap = asked.memory_swap.value_or(limits.memory);
     limits.cpus = asked.cpus.value_or(limits.cpus);
     limits.pids = asked.pids.value_or(limits.pids);
     limits.wall_time = asked.wall_time.value_or(limits.wall_time);
@@ -97,6 +98,9 @@ Limits merged(const LimitRequest& asked) {
     limits.open_files = asked.open_files.value_or(limits.open_files);
     limits.file_size = asked.file_size;
     limits.stack = asked.stack;
+    const Bytes half{limits.memory.count / 2};
+    limits.storage = asked.storage.value_or(half);
+    limits.shm = asked.shm.value_or(half);
     return limits;
 }
 
@@ -208,6 +212,7 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     TRY_OK(plan_cpu_time(input, chance, plan));
     if (chance.controllers.contains("memory")) {
         plan.cgroup.memory = plan.limits.memory;
+        plan.cgroup.memory_swap = plan.limits.memory_swap;
     } else {
         TRY_OK(fall_back(wanted(request, "memory", request.limits.memory, to_string(plan.limits.memory)), "none",
                          chance.why_not, plan));

@@ -10,19 +10,24 @@ namespace {
 
 std::string size_option(Bytes size) { return "size=" + std::to_string(size.count); }
 
-Mount tmpfs_mount(const std::string& destination, Bytes size, bool executable) {
-    Mount mount{.destination = destination,
+// Without a bound, empty files would fill the kernel's memory long before the tmpfs.
+std::string inodes_option(Bytes size, std::optional<std::uint64_t> asked = std::nullopt) {
+    constexpr std::uint64_t least = 1024;
+    return "nr_inodes=" + std::to_string(asked.value_or(std::max(least, size.count / 4096)));
+}
+
+Mount tmpfs_mount(const Tmpfs& tmpfs) {
+    Mount mount{.destination = tmpfs.guest,
                 .type = "tmpfs",
                 .source = "tmpfs",
                 .options = {"nosuid", "nodev"},
                 .onto_file = false};
-    if (!executable) mount.options.emplace_back("noexec");
+    if (!tmpfs.executable) mount.options.emplace_back("noexec");
     mount.options.emplace_back("mode=1777");
-    mount.options.push_back(size_option(size));
+    mount.options.push_back(size_option(tmpfs.size));
+    mount.options.push_back(inodes_option(tmpfs.size, tmpfs.inodes));
     return mount;
 }
-
-Bytes half(Bytes size) { return Bytes{size.count / 2}; }
 
 std::vector<Mount> system_mounts(const ExecutionPlan& plan) {
     std::vector<Mount> mounts{
@@ -32,7 +37,7 @@ std::vector<Mount> system_mounts(const ExecutionPlan& plan) {
         {"/dev/shm",
          "tmpfs",
          "shm",
-         {"nosuid", "noexec", "nodev", "mode=1777", size_option(half(plan.limits.memory))},
+         {"nosuid", "noexec", "nodev", "mode=1777", size_option(plan.limits.shm), inodes_option(plan.limits.shm)},
          false},
         {"/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}, false}};
     // gid 5 is the tty group; a single-id user namespace cannot express it.
@@ -84,14 +89,16 @@ Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan) {
     const Request& request = input.request;
     std::vector<Mount> wanted;
     for (const Tmpfs& tmpfs : request.tmpfs) {
-        TRY_OK(add_once(wanted, tmpfs_mount(tmpfs.guest, tmpfs.size, tmpfs.executable)));
+        TRY_OK(add_once(wanted, tmpfs_mount(tmpfs)));
     }
     for (std::size_t i = 0; i < request.volumes.size(); ++i) {
         const VolumeFacts facts = i < input.volumes.size() ? input.volumes[i] : VolumeFacts{};
         TRY_OK(add_once(wanted, volume_mount(request.volumes[i], facts)));
     }
-    if (!has_mount(wanted, "/tmp")) wanted.push_back(tmpfs_mount("/tmp", 64_MiB, true));
-    if (!has_mount(wanted, workspace)) wanted.push_back(tmpfs_mount(workspace, half(plan.limits.memory), true));
+    if (!has_mount(wanted, "/tmp")) wanted.push_back(tmpfs_mount({.guest = "/tmp"}));
+    if (!has_mount(wanted, workspace)) {
+        wanted.push_back(tmpfs_mount({.guest = workspace, .size = plan.limits.storage}));
+    }
     // Outer before inner, or the outer would cover the inner.
     std::stable_sort(wanted.begin(), wanted.end(),
                      [](const Mount& a, const Mount& b) { return a.destination < b.destination; });

@@ -109,6 +109,7 @@ struct Cgroup {
     // What the runtime is shown, read-only, as /sys/fs/cgroup: a cgroup v2 mount where there is one.
     std::filesystem::path view = "/sys/fs/cgroup";
     std::optional<Bytes> memory;  // absent: not limited by this cgroup
+    Bytes memory_swap;            // RAM and swap together, where memory is limited
     std::optional<Cpus> cpus;
     std::optional<std::uint64_t> pids;
 };

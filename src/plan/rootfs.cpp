@@ -48,7 +48,7 @@ void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan
     Rootfs& rootfs = plan.rootfs;
     rootfs.kind = RootfsKind::overlay;
     rootfs.read_only = !input.request.writable_root;
-    rootfs.upper_size = Bytes{plan.limits.memory.count / 2};
+    rootfs.upper_size = plan.limits.storage;
     rootfs.user_xattr = plan.id_mapping != IdMapping::none;
     rootfs.generated = generated_files(input, user, plan);
     // Above the image, so that they are directories whatever the image has there: runc follows an image's link on /dev

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::uint64_t cpu_period_us = 100'000;  // the kernel's own default, cpu.cfs_period_us
 
-// `swap` is memory and swap together, also on cgroup v2, where the runtime subtracts: equal to the limit, so that no
-// swap is left.
-Json memory_part(Bytes limit) { return {{"limit", limit.count}, {"swap", limit.count}}; }
+// `swap` is memory and swap together, also on cgroup v2, where the runtime subtracts: equal to the limit, no swap is
+// left.
+Json memory_part(Bytes limit, Bytes swap) { return {{"limit", limit.count}, {"swap", swap.count}}; }
 
 Json cpu_part(Cpus cpus) { return {{"quota", cpus.milli * (cpu_period_us / 1000)}, {"period", cpu_period_us}}; }
 
@@ -23,7 +23,7 @@ Json resources_part(const plan::ExecutionPlan& plan) {
     Json part = Json();
     const bool any = plan.cgroup.memory || plan.cgroup.cpus || plan.cgroup.pids;
     if (any && plan.id_mapping == plan::IdMapping::none) part["devices"] = no_devices();
-    if (plan.cgroup.memory) part["memory"] = memory_part(*plan.cgroup.memory);
+    if (plan.cgroup.memory) part["memory"] = memory_part(*plan.cgroup.memory, plan.cgroup.memory_swap);
     if (plan.cgroup.cpus) part["cpu"] = cpu_part(*plan.cgroup.cpus);
     if (plan.cgroup.pids) part["pids"] = {{"limit", *plan.cgroup.pids}};
     return part;

@@ -143,3 +143,28 @@ def test_what_coracle_watches_itself_is_listed_with_the_rest(coracle):
     enforced = limits_of(coracle.shell("true", "--timeout", "20s", "--idle-timeout", "9s"), "enforced")
     assert (enforced["wall_time"]["value"], enforced["idle_time"]["value"]) == ("20s", "9s"), enforced
     assert enforced["output"]["value"] == "8m", enforced
+
+
+def test_scratch_space_and_its_inodes_are_limited_and_read_back(coracle):
+    fill = "head -c 9m /dev/zero >f 2>/dev/null; echo $?; i=0; while touch n$i 2>/dev/null; do i=$((i+1)); done; echo $i"
+    record = coracle.shell(f"cd /tmp; {fill}; cd /workspace; wc -c < /dev/null; df -k /dev/shm | tail -1", "--tmpfs",
+                           "/tmp:size=8m,inodes=100", "--storage", "16m", "--shm-size", "4m")
+    lines = record["stdout"].split("\n")
+    assert lines[0] != "0" and 50 < int(lines[1]) < 100 and lines[3].split()[1] == "4096", record
+    enforced = limits_of(record, "enforced")
+    assert (enforced["size /tmp"]["value"], enforced["inodes /tmp"]["value"]) == (str(8 << 20), "100"), enforced
+    assert enforced["size /workspace"]["value"] == str(16 << 20), enforced
+    assert enforced["size /dev/shm"]["value"] == str(4 << 20), enforced
+
+
+def test_a_writable_root_takes_no_more_than_the_storage(coracle):
+    record = coracle.shell("head -c 9m /dev/zero >/big 2>/dev/null; echo $?", "--writable", "--storage", "8m")
+    assert record["stdout"] != "0\n", record
+    assert limits_of(record, "enforced")["size /"]["value"] == str(8 << 20), record
+
+
+@pytest.mark.needs("limits")
+def test_swap_is_closed_or_there_is_none(coracle):
+    record = coracle.shell("true", "--memory", "64m")
+    entry = limits_of(record, "enforced").get("memory_swap")
+    assert entry is None or entry["value"] in ("0", str(64 << 20)), entry

@@ -15,6 +15,7 @@ protected:
         plan::Cgroup plan;
         plan.mode = mode;
         plan.memory = 256_MiB;
+        plan.memory_swap = 256_MiB;
         plan.cpus = Cpus{1500};
         plan.pids = 128;
         if (mode == plan::CgroupMode::v2) plan.parents = {{.controller = {}, .path = dir_.path()}};
@@ -29,7 +30,7 @@ protected:
     void v2_files() const {
         dir_.write("cgroup.subtree_control", "memory pids cpu io\n");
         run("", {{"memory.max", "max      \n"},
-                 {"memory.swap.max", "max\n"},
+                 {"memory.swap.max", "9\n"},
                  {"memory.peak", "900\n"},
                  {"memory.events", "oom 0\noom_kill 0\n"},
                  {"cpu.max", "max 100000   "},

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,8 +65,16 @@ std::uint64_t visible_cpus() {
     return ::sched_getaffinity(0, sizeof mask, &mask) == 0 ? static_cast<std::uint64_t>(CPU_COUNT(&mask)) : 0;
 }
 
-Held read_held() {
+Held::Size size_of(const std::string& path) {
+    struct statfs info {};
+    if (::statfs(path.c_str(), &info) != 0) return {};
+    return {.bytes = static_cast<std::uint64_t>(info.f_blocks) * static_cast<std::uint64_t>(info.f_bsize),
+            .inodes = static_cast<std::uint64_t>(info.f_files)};
+}
+
+Held read_held(const std::vector<std::string>& measured) {
     Held held;
+    for (const std::string& path : measured) held.sizes.push_back(size_of(path));
     held.open_files = soft_limit(RLIMIT_NOFILE);
     held.processes = soft_limit(RLIMIT_NPROC);
     held.file_size = soft_limit(RLIMIT_FSIZE);
@@ -154,7 +163,7 @@ std::string_view path_of(const std::vector<std::string>& env) {
     const std::vector<char*> env = c_array(job.env);
     const std::string_view path = path_of(job.env);
     if (!job.seccomp.empty() && !load_filter(job.seccomp)) reporter.fail(Failed::Step::seccomp);
-    reporter.say(pack(Started{.at_ns = base::monotonic_ns(), .held = read_held()}));
+    reporter.say(pack(Started{.at_ns = base::monotonic_ns(), .held = read_held(job.measured)}));
     exec_searching(job.argv.front(), argv.data(), env.data(), path);
     reporter.fail(Failed::Step::exec);
 }

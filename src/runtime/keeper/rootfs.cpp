@@ -144,7 +144,10 @@ Result<std::vector<KeeperMountPoint>> astray(const std::string& root, const std:
 Result<> mount_upper(const std::string& stage, std::uint64_t bytes) {
     const std::string upper = stage + "/upper";
     TRY_OK(base::make_dirs(upper));
-    TRY_OK(mount_at("tmpfs", upper, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=" + std::to_string(bytes)));
+    // One inode for each 4 KiB: empty files would fill the kernel's memory long before the tmpfs.
+    const std::string options = "mode=0755,size=" + std::to_string(bytes) +
+                                ",nr_inodes=" + std::to_string(std::max<std::uint64_t>(1024, bytes / 4096));
+    TRY_OK(mount_at("tmpfs", upper, "tmpfs", MS_NOSUID | MS_NODEV, options));
     TRY_OK(base::make_dirs(upper + "/data"));
     return base::make_dirs(upper + "/work");
 }

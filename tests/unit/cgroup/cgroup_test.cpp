@@ -26,7 +26,7 @@ TEST_F(RunsCgroup, V2StartsWithRoomForTheRuntimeAndSwapClosed) {
     plan.memory = 16_MiB;
     const Cgroup cgroup = must(Cgroup::create(plan, "r1"));
     EXPECT_EQ(text("", "memory.max").substr(0, 8), "67108864");
-    EXPECT_EQ(text("", "memory.swap.max"), "0ax\n");
+    EXPECT_EQ(text("", "memory.swap.max"), "0\n");
     EXPECT_EQ(text("", "pids.max"), "192\n");
     EXPECT_EQ(text("", "cpu.max"), "max 100000   ") << "the start is not slowed down";
     EXPECT_EQ(cgroup.v2_directory(), (dir_ / "coracle-r1").string());
@@ -70,8 +70,8 @@ TEST_F(RunsCgroup, V2IsTightenedAndReadBack) {
     Cgroup cgroup = must(Cgroup::create(wanted(CgroupMode::v2), "r1"));
     run("", {{"memory.max", "268435456\n"}, {"cpu.max", "150000 100000\n"}});
     EXPECT_THAT(words(must(cgroup.tighten())),
-                ElementsAre("memory = 268435456 in cgroup2 memory.max", "cpus = 150000 100000 in cgroup2 cpu.max",
-                            "pids = 129 in cgroup2 pids.max"));
+                ElementsAre("memory = 268435456 in cgroup2 memory.max", "memory_swap = 0 in cgroup2 memory.swap.max",
+                            "cpus = 150000 100000 in cgroup2 cpu.max", "pids = 129 in cgroup2 pids.max"));
 }
 
 TEST_F(RunsCgroup, V1IsTightenedAndReadBack) {
@@ -80,7 +80,26 @@ TEST_F(RunsCgroup, V1IsTightenedAndReadBack) {
     Cgroup cgroup = must(Cgroup::create(wanted(CgroupMode::v1), "r1"));
     EXPECT_THAT(words(must(cgroup.tighten())),
                 ElementsAre("memory = 268435456 in cgroup1 memory.limit_in_bytes",
+                            "memory_swap = 268435456 in cgroup1 memory.memsw.limit_in_bytes",
                             "cpus = 150000 in cgroup1 cpu.cfs_quota_us", "pids = 129 in cgroup1 pids.max"));
+}
+
+TEST_F(RunsCgroup, SwapIsOpenedAsFarAsItWasAskedFor) {
+    v2_files();
+    run("", {{"memory.swap.max", "000000000\n"}, {"cpu.max", "150000 100000\n"}, {"memory.max", "268435456\n"}});
+    plan::Cgroup plan = wanted(CgroupMode::v2);
+    plan.memory_swap = 512_MiB;
+    Cgroup cgroup = must(Cgroup::create(plan, "r1"));
+    EXPECT_THAT(words(must(cgroup.tighten())),
+                ::testing::Contains("memory_swap = 268435456 in cgroup2 memory.swap.max"));
+}
+
+TEST_F(RunsCgroup, WithoutSwapAccountingNothingIsClaimedOfSwap) {
+    v1_files();
+    run("cpu", {{"cpu.cfs_quota_us", "-10000"}});
+    erase("memory", "memory.memsw.limit_in_bytes");
+    Cgroup cgroup = must(Cgroup::create(wanted(CgroupMode::v1), "r1"));
+    for (const std::string& row : words(must(cgroup.tighten()))) EXPECT_EQ(row.find("swap"), std::string::npos) << row;
 }
 
 TEST_F(RunsCgroup, OnlyThePlansLimitsAreSet) {

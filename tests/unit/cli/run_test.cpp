@@ -48,6 +48,10 @@ TEST(RunOptions, EachSetsItsFieldOfTheRequest) {
     EXPECT_EQ(request_of({"--open-files", "64"}).limits.open_files, 64U);
     EXPECT_EQ(request_of({"--file-size", "1m"}).limits.file_size, 1_MiB);
     EXPECT_EQ(request_of({"--stack", "8m"}).limits.stack, 8_MiB);
+    EXPECT_EQ(request_of({"--memory-swap", "1g"}).limits.memory_swap, 1_GiB);
+    EXPECT_EQ(request_of({"--storage", "10m"}).limits.storage, 10_MiB);
+    EXPECT_EQ(request_of({"--shm-size", "2m"}).limits.shm, 2_MiB);
+    EXPECT_EQ(request_of({"--tmpfs", "/t:inodes=9"}).tmpfs.at(0).inodes, 9U);
     EXPECT_THAT(request_of({"--require", "memory,pids"}).require, ElementsAre("memory", "pids"));
     EXPECT_TRUE(request_of({"--best-effort"}).best_effort);
     EXPECT_EQ(request_of({"--tmpfs", "/t:size=1m"}).tmpfs.at(0).size, 1_MiB);

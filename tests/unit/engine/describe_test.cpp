@@ -59,6 +59,26 @@ TEST(DescribeProcess, ListsTheRlimitsThatThePlanSetAsTheKernelHeldThem) {
                                   "visible_cpus = 2 in sched_getaffinity"));
 }
 
+TEST(DescribeProcess, ListsTheSizesOfWhatCanBeWritten) {
+    plan::ExecutionPlan plan = plan_of();
+    plan.mounts = {{.destination = "/dev", .type = "tmpfs", .source = {}, .options = {}},
+                   {.destination = "/tmp", .type = "tmpfs", .source = {}, .options = {}},
+                   {.destination = "/data", .type = "bind", .source = {}, .options = {}},
+                   {.destination = "/gone", .type = "tmpfs", .source = {}, .options = {}}};
+    plan.rootfs.read_only = false;
+    EXPECT_THAT(measured_mounts(plan), ElementsAre("/", "/tmp", "/gone"));
+    init::Started started;
+    started.held.sizes = {{.bytes = 10, .inodes = 1}, {.bytes = 20, .inodes = 2}, {}};
+    RunResult result;
+    describe_process(plan, started, result);
+    std::vector<std::string> rows;
+    for (const Enforced& one : result.limits.enforced)
+        rows.push_back(one.limit + " = " + one.value + " in " + one.source);
+    rows.pop_back();  // visible_cpus
+    EXPECT_THAT(rows, ElementsAre("size / = 10 in statfs", "inodes / = 1 in statfs", "size /tmp = 20 in statfs",
+                                  "inodes /tmp = 2 in statfs"));
+}
+
 TEST(ListWatched, NamesWhatCoracleHoldsItselfAndNothingElse) {
     plan::ExecutionPlan plan = plan_of();
     const auto rows = [&plan](OutputMode output) {

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <tuple>
 
 namespace coracle::init {
 namespace {
@@ -42,6 +43,17 @@ TEST(InitProtocol, AStartArrivesAsItWasRead) {
     EXPECT_EQ(read->held.no_new_privileges, 1);
     EXPECT_EQ(read->held.seccomp, 2);
     EXPECT_EQ(read->held.namespaces, started.held.namespaces);
+    Started full = started;
+    full.held.stack = 1;
+    full.held.cpu = 2;
+    full.held.core = 3;
+    full.held.cpus = 4;
+    full.held.sizes = {{.bytes = 5, .inodes = 6}, {.bytes = 7, .inodes = 8}};
+    const Held held = unpack_started(pack(full))->held;
+    EXPECT_EQ(std::tie(held.stack, held.cpu, held.core, held.cpus), std::tuple(1U, 2U, 3U, 4U));
+    ASSERT_EQ(held.sizes.size(), 2U);
+    EXPECT_EQ(held.sizes[1].bytes, 7U);
+    EXPECT_EQ(held.sizes[1].inodes, 8U);
     EXPECT_EQ(unpack_started(pack(Started{}))->held.seccomp, -1) << "what could not be read is not 0";
 }
 

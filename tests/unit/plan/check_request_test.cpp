@@ -44,6 +44,7 @@ Change volume(const char* guest) {
 
 TEST(CheckRequest, RefusesLimitsThatNoProgramCanLiveWith) {
     expect_refusals({{"--memory 4095k", "at least 4m", [](Request& r) { r.limits.memory = 4095_KiB; }},
+                     {"--memory-swap 511m", "at least 512m", [](Request& r) { r.limits.memory_swap = 511_MiB; }},
                      {"--cpus 0.009", "0.01 or more", [](Request& r) { r.limits.cpus = Cpus{9}; }},
                      {"--pids 0", "1 or more", [](Request& r) { r.limits.pids = 0; }},
                      {"--pids 4194241", "less", [](Request& r) { r.limits.pids = 4'194'241; }},

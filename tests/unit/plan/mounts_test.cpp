@@ -30,9 +30,12 @@ TEST(Mounts, AreTheSystemsThenTheScratchPlaces) {
     const ExecutionPlan plan = Planning().plan();
     EXPECT_THAT(destinations(plan),
                 ElementsAre("/proc", "/dev", "/dev/pts", "/dev/shm", "/dev/mqueue", "/sys", "/tmp", "/workspace"));
-    EXPECT_EQ(mount_on(plan, "/tmp")->options, (Words{"nosuid", "nodev", "mode=1777", "size=67108864"}));
-    EXPECT_EQ(mount_on(plan, "/workspace")->options, (Words{"nosuid", "nodev", "mode=1777", "size=268435456"}));
+    EXPECT_EQ(mount_on(plan, "/tmp")->options,
+              (Words{"nosuid", "nodev", "mode=1777", "size=67108864", "nr_inodes=16384"}));
+    EXPECT_EQ(mount_on(plan, "/workspace")->options,
+              (Words{"nosuid", "nodev", "mode=1777", "size=268435456", "nr_inodes=65536"}));
     EXPECT_THAT(mount_on(plan, "/dev/shm")->options, Contains("size=268435456"));
+    EXPECT_THAT(mount_on(plan, "/dev/shm")->options, Contains("nr_inodes=65536"));
     EXPECT_THAT(mount_on(plan, "/sys")->options, Contains("ro"));
 }
 
@@ -102,7 +105,8 @@ TEST(Volumes, TakeThePlaceOfCoraclesOwnScratch) {
                 ElementsAre("/proc", "/dev", "/dev/pts", "/dev/mqueue", "/sys", "/dev/shm", "/tmp", "/workspace"));
     EXPECT_EQ(mount_on(plan, "/workspace")->type, "bind");
     EXPECT_EQ(mount_on(plan, "/dev/shm")->type, "bind");
-    EXPECT_EQ(mount_on(plan, "/tmp")->options, (Words{"nosuid", "nodev", "noexec", "mode=1777", "size=1048576"}));
+    EXPECT_EQ(mount_on(plan, "/tmp")->options,
+              (Words{"nosuid", "nodev", "noexec", "mode=1777", "size=1048576", "nr_inodes=1024"}));
 }
 
 TEST(Volumes, TwoOnOnePlaceAreRefusedInEverySpelling) {
@@ -188,6 +192,19 @@ TEST(MakePlan, ChecksTheRequestFirst) {
     world.request.limits.pids = 0;
     world.host.runc.reset();
     EXPECT_THAT(world.refusal().message, StartsWith("--pids 0"));
+}
+
+TEST(Mounts, ScratchSpaceIsAsLargeAsItWasAskedFor) {
+    Planning world;
+    world.request.limits.storage = 8_MiB;
+    world.request.limits.shm = 1_MiB;
+    world.request.writable_root = true;
+    world.request.tmpfs = {{.guest = "/cache", .size = 2_MiB, .inodes = 7}};
+    const ExecutionPlan plan = world.plan();
+    EXPECT_THAT(mount_on(plan, "/workspace")->options, Contains("size=8388608"));
+    EXPECT_THAT(mount_on(plan, "/dev/shm")->options, Contains("size=1048576"));
+    EXPECT_THAT(mount_on(plan, "/cache")->options, Contains("nr_inodes=7"));
+    EXPECT_EQ(plan.rootfs.upper_size, 8_MiB);
 }
 
 }  // namespace
