@@ -3,10 +3,10 @@
 
 #include "base/try.hpp"
 #include "content/hasher.hpp"
-#include "image/importers.hpp"
+#include "importer/importers.hpp"
 #include "oci/media_type.hpp"
 
-namespace coracle::image {
+namespace coracle::importer {
 
 namespace {
 
@@ -58,68 +58,82 @@ Result<> keep_promise(const std::string& file, const oci::Digest& found) {
     return make_error(ErrorCode::corrupt, "'" + file + "' has the digest " + found.str());
 }
 
-Result<layer::Compression> compression_of(const base::UniqueFd& file) {
-    layer::FileSource source(file.get());
-    TRY(const layer::Decoder decoder, layer::make_decoder(source));
-    return decoder.compression;
-}
-
 class DockerImport {
 public:
-    DockerImport(const content::Store& store, const SourceFiles& files) : store_(store), files_(files) {}
+    DockerImport(const Target& target, const SourceFiles& files) : target_(target), files_(files) {}
 
-    Result<oci::Descriptor> bring_in(const SavedImage& saved) {
+    Result<Imported> bring_in(const SavedImage& saved) {
         TRY(const std::string text, files_.read_document(saved.config));
         TRY(const oci::ImageConfig config, oci::parse_image_config(text));
         TRY_OK(check_layer_count(config, saved.layers.size()));
+        std::vector<snapshot::IncomingLayer> incoming;
         std::vector<oci::Descriptor> layers;
-        for (const std::string& file : saved.layers) {
-            TRY(oci::Descriptor layer, layer_of(file));
+        for (std::size_t at = 0; at < saved.layers.size(); ++at) {
+            const std::string& file = saved.layers[at];
+            TRY(oci::Descriptor layer, layer_of(file, config.diff_ids[at]).within("layer '" + file + "'"));
             layers.push_back(std::move(layer));
+            incoming.push_back({.descriptor = layers.back(), .diff_id = config.diff_ids[at], .open = opener(file)});
         }
-        TRY(const content::BlobInfo blob, store_.write_blob(text));
+        TRY(auto warnings, take_layers(target_, std::move(incoming)));
+        TRY(const content::BlobInfo blob, target_.store.write_blob(text));
         TRY_OK(keep_promise(saved.config, blob.digest));
-        return store_manifest(store_, oci::Manifest{describe(oci::media_type::config, blob), std::move(layers)});
+        TRY(oci::Descriptor manifest,
+            store_manifest(target_.store, {describe(oci::media_type::config, blob), std::move(layers)}));
+        return Imported{"", std::move(manifest), std::move(warnings)};
     }
 
 private:
-    // Images of one archive share layers: each file is taken once.
-    Result<oci::Descriptor> layer_of(const std::string& file) {
-        const auto known = layers_.find(file);
-        if (known != layers_.end()) return known->second;
-        TRY(oci::Descriptor layer, take(file).within("layer '" + file + "'"));
-        layers_.emplace(file, layer);
+    std::function<Result<std::unique_ptr<layer::ByteSource>>()> opener(const std::string& file) const {
+        return [this, file]() -> Result<std::unique_ptr<layer::ByteSource>> {
+            TRY(SourceFile opened, files_.open(file));
+            return std::move(opened.bytes);
+        };
+    }
+
+    // A plain tar is named by its diff_id, which the intake proves. Images of one archive share layers: of compressed
+    // ones, which have to be read for their name, each file is read once.
+    Result<oci::Descriptor> layer_of(const std::string& file, const oci::DiffId& diff_id) {
+        const auto known = compressed_.find(file);
+        if (known != compressed_.end()) return known->second;
+        TRY(const SourceFile head, files_.open(file));
+        TRY(const layer::Decoder decoder, layer::make_decoder(*head.bytes));
+        if (decoder.compression == layer::Compression::none) {
+            TRY_OK(keep_promise(file, diff_id.digest));
+            return describe(oci::media_type::layer, {diff_id.digest, head.size});
+        }
+        TRY(const oci::Digest digest, digest_of_file(file));
+        TRY_OK(keep_promise(file, digest));
+        const auto layer = describe(layer_media_type(decoder.compression), {digest, head.size});
+        compressed_.emplace(file, layer);
         return layer;
     }
 
-    Result<oci::Descriptor> take(const std::string& file) const {
-        TRY(const base::UniqueFd head, files_.open(file));
-        TRY(const layer::Compression compression, compression_of(head));
-        TRY(const base::UniqueFd whole, files_.open(file));
-        layer::FileSource source(whole.get());
-        TRY(const content::BlobInfo blob, store_stream(store_, source));
-        TRY_OK(keep_promise(file, blob.digest));
-        return describe(layer_media_type(compression), blob);
+    Result<oci::Digest> digest_of_file(const std::string& file) const {
+        TRY(const SourceFile whole, files_.open(file));
+        TRY(content::Hasher hasher, content::Hasher::create("sha256"));
+        layer::HashingSource source(*whole.bytes, std::move(hasher));
+        TRY_OK(layer::drain(source, whole.size, "layer"));
+        return std::move(source).finish();
     }
 
-    const content::Store& store_;
+    const Target& target_;
     const SourceFiles& files_;
-    std::map<std::string, oci::Descriptor> layers_;
+    std::map<std::string, oci::Descriptor> compressed_;
 };
 
 }  // namespace
 
-Result<std::vector<Imported>> import_docker(const content::Store& store, const SourceFiles& files) {
+Result<std::vector<Imported>> import_docker(const Target& target, const SourceFiles& files) {
     TRY(const std::string text, files.read_document("manifest.json"));
     TRY(const auto saved_images, parse_saved_images(text));
-    DockerImport import(store, files);
+    DockerImport import(target, files);
     std::vector<Imported> images;
     for (const SavedImage& saved : saved_images) {
-        TRY(const oci::Descriptor manifest, import.bring_in(saved));
-        for (const std::string& tag : saved.tags) images.push_back(Imported{tag, manifest});
-        if (saved.tags.empty()) images.push_back(Imported{"", manifest});
+        TRY(Imported image, import.bring_in(saved));
+        for (const std::string& tag : saved.tags) images.push_back({tag, image.manifest, image.warnings});
+        if (saved.tags.empty()) images.push_back(std::move(image));
     }
     return images;
 }
 
-}  // namespace coracle::image
+}  // namespace coracle::importer

@@ -1,5 +1,5 @@
 // Implements the packing of a directory.
-#include "image/pack.hpp"
+#include "importer/pack.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include "base/try.hpp"
 #include "layer/entry_path.hpp"
 
-namespace coracle::image {
+namespace coracle::importer {
 
 namespace {
 
@@ -166,4 +166,4 @@ Result<> pack_directory(const base::UniqueFd& dir, layer::TarWriter::Sink sink) 
     return tar.finish();
 }
 
-}  // namespace coracle::image
+}  // namespace coracle::importer

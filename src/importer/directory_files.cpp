@@ -8,10 +8,11 @@
 #include "base/files.hpp"
 #include "base/syscalls.hpp"
 #include "base/try.hpp"
-#include "image/source_files.hpp"
+#include "importer/file_range.hpp"
+#include "importer/source_files.hpp"
 #include "oci/json.hpp"
 
-namespace coracle::image {
+namespace coracle::importer {
 
 namespace {
 
@@ -19,7 +20,7 @@ class DirectoryFiles final : public SourceFiles {
 public:
     explicit DirectoryFiles(base::UniqueFd dir) : dir_(std::move(dir)) {}
 
-    Result<base::UniqueFd> open(const std::string& name) const override {
+    Result<SourceFile> open(const std::string& name) const override {
         // BENEATH, not IN_ROOT: a link that leads out is an error here, not a name inside.
         base::UniqueFd file = base::open_resolved(dir_.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY,
                                                   RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS);
@@ -28,7 +29,8 @@ public:
         struct stat status {};
         if (::fstat(file.get(), &status) != 0) return os_error("stat '" + name + "'", errno);
         if (!S_ISREG(status.st_mode)) return make_error(ErrorCode::corrupt, "'" + name + "' is not a regular file");
-        return file;
+        const auto size = static_cast<std::uint64_t>(status.st_size);
+        return SourceFile{std::make_unique<FileRange>(std::move(file), size), size};
     }
 
     bool has(const std::string& name) const override { return base::exists_at(dir_.get(), name); }
@@ -40,12 +42,24 @@ private:
 }  // namespace
 
 Result<std::string> SourceFiles::read_document(const std::string& name) const {
-    TRY(const base::UniqueFd file, open(name));
-    return base::read_all(file.get(), oci::max_document, name);
+    TRY(const SourceFile file, open(name));
+    if (file.size > oci::max_document.count) {
+        return make_error(ErrorCode::corrupt,
+                          "'" + name + "' exceeds the limit of " + to_string(oci::max_document) + " for documents");
+    }
+    std::string text(file.size, '\0');
+    std::size_t have = 0;
+    while (have < text.size()) {
+        TRY(const std::size_t got, file.bytes->read(std::span(text).subspan(have)));
+        if (got == 0) break;
+        have += got;
+    }
+    text.resize(have);
+    return text;
 }
 
 std::unique_ptr<SourceFiles> directory_files(base::UniqueFd dir) {
     return std::make_unique<DirectoryFiles>(std::move(dir));
 }
 
-}  // namespace coracle::image
+}  // namespace coracle::importer

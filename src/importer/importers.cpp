@@ -1,39 +1,23 @@
 // Implements what the importers share.
-#include "image/importers.hpp"
+#include "importer/importers.hpp"
 
 #include "base/try.hpp"
 #include "oci/media_type.hpp"
 
-namespace coracle::image {
+namespace coracle::importer {
 
-namespace {
-
-Result<content::BlobWriter> pour(const content::Store& store, layer::ByteSource& source, std::string_view algorithm) {
-    TRY(content::BlobWriter writer, store.new_blob(algorithm));
-    std::vector<char> buffer(std::size_t{1} << 18U);
-    for (;;) {
-        TRY(const std::size_t got, source.read(buffer));
-        if (got == 0) return writer;
-        TRY_OK(writer.write({buffer.data(), got}));
-    }
+Result<std::vector<std::string>> take_layers(const Target& target, std::vector<snapshot::IncomingLayer> layers) {
+    snapshot::Intake intake(target.store, target.intake);
+    TRY_OK(intake.take(std::move(layers)));
+    return intake.warnings();
 }
 
-}  // namespace
-
-Result<> copy_blob(const content::Store& store, const SourceFiles& files, const std::string& name,
-                   const oci::Descriptor& descriptor) {
+Result<> store_document(const content::Store& store, const std::string& text, const oci::Descriptor& descriptor) {
     if (store.has(descriptor.digest, descriptor.size)) return {};
-    TRY(const base::UniqueFd file, files.open(name));
-    layer::FileSource source(file.get());
-    TRY(content::BlobWriter writer, pour(store, source, descriptor.digest.algorithm()));
+    TRY(content::BlobWriter writer, store.new_blob(descriptor.digest.algorithm()));
+    TRY_OK(writer.write(text));
     TRY_OK(std::move(writer).commit_as(descriptor.digest, descriptor.size));
     return {};
-}
-
-Result<content::BlobInfo> store_stream(const content::Store& store, layer::ByteSource& source,
-                                       std::string_view algorithm) {
-    TRY(content::BlobWriter writer, pour(store, source, algorithm));
-    return std::move(writer).commit();
 }
 
 Result<> check_layer_count(const oci::ImageConfig& config, std::size_t layers) {
@@ -64,4 +48,4 @@ std::string_view layer_media_type(layer::Compression compression) {
     }
 }
 
-}  // namespace coracle::image
+}  // namespace coracle::importer

@@ -1,18 +1,22 @@
 // Every form of an image comes in under its name, and a wrong one leaves nothing named.
-#include "image/import.hpp"
+#include "importer/import.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "image/importers.hpp"
 #include "oci/media_type.hpp"
 #include "oci/platform.hpp"
+#include "support/import_kit.hpp"
 #include "support/layout_builder.hpp"
 
-namespace coracle::image {
+namespace coracle::importer {
 namespace {
 
+using image::Image;
+using image::list;
+using image::resolve;
+using test::import_images;
 using test::LayoutBuilder;
 using test::must;
 using test::must_fail;
@@ -28,11 +32,11 @@ class Import : public ::testing::Test {
 protected:
     std::vector<std::string> names(const std::filesystem::path& source, std::optional<std::string> tag = {}) {
         std::vector<std::string> refs;
-        for (const Image& image : must(import(store_, source, tag))) refs.push_back(image.ref);
+        for (const Image& image : must(import_images(store_, source, tag))) refs.push_back(image.ref);
         return refs;
     }
     Error refuse(const std::filesystem::path& source) {
-        Error error = must_fail(import(store_, source, {}));
+        Error error = must_fail(import_images(store_, source, {}));
         EXPECT_THAT(must(store_.tags()), IsEmpty());
         return error;
     }
@@ -68,7 +72,7 @@ protected:
 
 TEST_F(Import, TakesAnOciLayoutUnderItsName) {
     layout().layer(tar_a).layer(tar_b).finish("team/app:1");
-    const Image image = must(import(store_, dir_ / "layout", {})).at(0);
+    const Image image = must(import_images(store_, dir_ / "layout")).at(0);
     EXPECT_EQ(image.ref, "team/app:1");
     EXPECT_EQ(image.layers.size(), 2U);
     EXPECT_EQ(image.config.diff_ids.at(1).digest.str(), test::sha256(tar_b));
@@ -91,8 +95,8 @@ TEST_F(Import, RefusesABadTagAndOneTagForSeveralImages) {
     auto two = layout().layer(tar_b);
     two.finish_with({first, test::named(two.manifest(), "two")});
     EXPECT_THAT(names(dir_ / "layout"), ElementsAre("one", "two"));
-    EXPECT_EQ(must_fail(import(store_, dir_ / "layout", "x")).code, ErrorCode::invalid_request);
-    EXPECT_EQ(must_fail(import(store_, dir_ / "layout", "Not A Name")).code, ErrorCode::invalid_request);
+    EXPECT_EQ(must_fail(import_images(store_, dir_ / "layout", "x")).code, ErrorCode::invalid_request);
+    EXPECT_EQ(must_fail(import_images(store_, dir_ / "layout", "Not A Name")).code, ErrorCode::invalid_request);
 }
 
 TEST_F(Import, TakesAnOciArchivePlainAndCompressed) {
@@ -171,13 +175,13 @@ TEST_F(Import, ChoosesThisMachinesImageInNestedIndexes) {
         own.blob(oci::Json({{"schemaVersion", 2}, {"manifests", {other_manifest, own_manifest}}}).dump(), type);
     for (int depth = 0; depth < 3; ++depth) {
         own.finish_with(oci::Json::array({test::named(index, "app")}));
-        EXPECT_EQ(must(import(store_, dir_ / "layout", {})).at(0).config.diff_ids.at(0).digest.str(),
+        EXPECT_EQ(must(import_images(store_, dir_ / "layout")).at(0).config.diff_ids.at(0).digest.str(),
                   test::sha256(tar_a));
         index = own.blob(oci::Json({{"schemaVersion", 2}, {"manifests", oci::Json::array({index})}}).dump(), type);
     }
     index = own.blob(oci::Json({{"schemaVersion", 2}, {"manifests", oci::Json::array({index})}}).dump(), type);
     own.finish_with(oci::Json::array({test::named(index, "deep")}));
-    EXPECT_THAT(must_fail(import(store_, dir_ / "layout", {})).message, HasSubstr("nested deeper than 4"));
+    EXPECT_THAT(must_fail(import_images(store_, dir_ / "layout", {})).message, HasSubstr("images.max_index_depth"));
 }
 
 TEST_F(Import, PassesOverArtifactsBesideImages) {
@@ -225,7 +229,8 @@ TEST_F(Import, TakesDockersNewFormAndNamelessImages) {
             .dump());
     EXPECT_THAT(names(dir_.write("web.tar", packed())), ElementsAre("web"));
     builder.put(file(manifest["layers"][0]), tar_b);
-    EXPECT_THAT(must_fail(import(store_, dir_.write("web.tar", packed()), {})).message, HasSubstr("has the digest"));
+    EXPECT_THAT(must_fail(import_images(store_, dir_.write("web.tar", packed()), {})).message,
+                HasSubstr("has the digest"));
 }
 
 TEST_F(Import, FollowsLinksBetweenLayersOfADockerArchive) {
@@ -258,7 +263,7 @@ TEST_F(Import, TakesARootfsTarInAnyCompression) {
          {std::pair(tar_a, oci::media_type::layer), std::pair(test::gzip(tar_a), oci::media_type::layer_gzip),
           std::pair(test::zstd(tar_a), oci::media_type::layer_zstd),
           std::pair(test::xz(tar_a), oci::media_type::layer)}) {
-        const Image image = must(import(store_, dir_.write("root.tar.gz", stored), {})).at(0);
+        const Image image = must(import_images(store_, dir_.write("root.tar.gz", stored))).at(0);
         EXPECT_EQ(image.ref, "root");
         EXPECT_EQ(image.layers.at(0).media_type, type);
         EXPECT_EQ(image.config.diff_ids.at(0).digest.str(), test::sha256(tar_a));
@@ -271,8 +276,8 @@ TEST_F(Import, TakesARootfsDirectoryTheSameEachTime) {
     dir_.write("rootfs/etc/passwd", "root:x:0:0::/:/bin/sh\n");
     std::filesystem::create_symlink("sh", dir_ / "rootfs/bin/ash");
     std::filesystem::create_hard_link(dir_ / "rootfs/bin/sh", dir_ / "rootfs/bin/dash");
-    const Image once = must(import(store_, dir_ / "rootfs", {})).at(0);
-    const Image again = must(import(store_, dir_ / "rootfs", "again")).at(0);
+    const Image once = must(import_images(store_, dir_ / "rootfs")).at(0);
+    const Image again = must(import_images(store_, dir_ / "rootfs", "again")).at(0);
     EXPECT_EQ(once.ref, "rootfs");
     EXPECT_EQ(once.manifest_digest, again.manifest_digest);
 }
@@ -285,21 +290,21 @@ TEST_F(Import, SaysWhatItTakesWhenTheSourceIsNothingOfTheKind) {
 
 TEST_F(Import, ResolvesByTheEndOfANameByDigestAndNotByLess) {
     layout().layer(tar_a).finish("localhost/team/app:1");
-    const Image image = must(import(store_, dir_ / "layout", {})).at(0);
+    const Image image = must(import_images(store_, dir_ / "layout")).at(0);
     EXPECT_TRUE(resolve(store_, "app:1"));
     EXPECT_TRUE(resolve(store_, "team/app:1"));
     EXPECT_TRUE(resolve(store_, image.manifest_digest.str()));
     EXPECT_TRUE(resolve(store_, "app@" + image.manifest_digest.str()));
     EXPECT_FALSE(resolve(store_, "app"));
     EXPECT_FALSE(resolve(store_, "pp:1"));
-    must(import(store_, dir_ / "layout", "other/app:1"));
+    must(import_images(store_, dir_ / "layout", "other/app:1"));
     EXPECT_EQ(must_fail(resolve(store_, "app:1")).code, ErrorCode::invalid_request) << "could be either";
 }
 
 TEST_F(Import, AnUnknownNameGetsTheNearOnes) {
     EXPECT_THAT(must_fail(resolve(store_, "busybox")).hint, HasSubstr("coracle import SOURCE --tag busybox"));
     layout().layer(tar_a).finish("busybox");
-    must(import(store_, dir_ / "layout", {}));
+    must(import_images(store_, dir_ / "layout"));
     const Error error = must_fail(resolve(store_, "busbox"));
     EXPECT_EQ(error.code, ErrorCode::not_found);
     EXPECT_EQ(error.stage, Stage::resolve);
@@ -308,9 +313,9 @@ TEST_F(Import, AnUnknownNameGetsTheNearOnes) {
 
 TEST_F(Import, ListsWhatIsThereAndLeavesOutWhatIsDamaged) {
     layout().layer(tar_a).finish("one");
-    must(import(store_, dir_ / "layout", {}));
+    must(import_images(store_, dir_ / "layout"));
     layout("more").layer(tar_b).finish("two");
-    const Image damaged = must(import(store_, dir_ / "more", {})).at(0);
+    const Image damaged = must(import_images(store_, dir_ / "more")).at(0);
     std::filesystem::remove(store_.root() / "blobs/sha256" / damaged.config_digest.hex());
     const auto images = must(list(store_));
     ASSERT_EQ(images.size(), 1U);
@@ -319,4 +324,4 @@ TEST_F(Import, ListsWhatIsThereAndLeavesOutWhatIsDamaged) {
 }
 
 }  // namespace
-}  // namespace coracle::image
+}  // namespace coracle::importer

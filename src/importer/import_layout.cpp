@@ -4,16 +4,14 @@
 
 #include "base/try.hpp"
 #include "content/hasher.hpp"
-#include "image/importers.hpp"
+#include "importer/importers.hpp"
 #include "oci/image_index.hpp"
 #include "oci/media_type.hpp"
 #include "oci/platform.hpp"
 
-namespace coracle::image {
+namespace coracle::importer {
 
 namespace {
-
-constexpr int deepest_index = 4;
 
 std::string blob_name(const oci::Digest& digest) {
     return "blobs/" + std::string(digest.algorithm()) + "/" + std::string(digest.hex());
@@ -23,10 +21,10 @@ std::string name_of(const oci::Descriptor& entry) { return entry.full_name.empty
 
 class LayoutImport {
 public:
-    LayoutImport(const content::Store& store, const SourceFiles& files) : store_(store), files_(files) {}
+    LayoutImport(const Target& target, const SourceFiles& files) : target_(target), files_(files) {}
 
     // Follows indexes down to the manifest for this machine, and brings its blobs in.
-    Result<oci::Descriptor> bring_in(const oci::Descriptor& entry, int depth = 0) const {
+    Result<Imported> bring_in(const oci::Descriptor& entry, int depth = 0) const {
         switch (oci::media_kind(entry.media_type)) {
             case oci::MediaKind::manifest: return bring_in_manifest(entry).within("image " + entry.digest.short_hex());
             case oci::MediaKind::index: return descend(entry, depth);
@@ -37,27 +35,42 @@ public:
     }
 
 private:
-    Result<oci::Descriptor> descend(const oci::Descriptor& entry, int depth) const {
-        if (depth >= deepest_index) return make_error(ErrorCode::corrupt, "indexes are nested deeper than 4 levels");
+    Result<Imported> descend(const oci::Descriptor& entry, int depth) const {
+        const std::uint64_t deepest = target_.intake.limits.index_depth;
+        if (static_cast<std::uint64_t>(depth) >= deepest) {
+            return layer::limit_exceeded("the nesting of indexes", deepest, "max_index_depth");
+        }
         TRY(const std::string text, read_blob(entry).within("index " + entry.digest.short_hex()));
         TRY(const oci::ImageIndex index, oci::parse_image_index(text));
         TRY(const oci::Descriptor chosen, oci::choose(index, oci::this_platform()));
         return bring_in(chosen, depth + 1);
     }
 
-    Result<oci::Descriptor> bring_in_manifest(const oci::Descriptor& entry) const {
+    Result<Imported> bring_in_manifest(const oci::Descriptor& entry) const {
         TRY(const std::string text, read_blob(entry));
         TRY(const oci::Manifest manifest, oci::parse_manifest(text));
         TRY(const std::string config_text, read_blob(manifest.config).within("config"));
         TRY(const oci::ImageConfig config, oci::parse_image_config(config_text));
         TRY_OK(check_layer_count(config, manifest.layers.size()));
-        for (const oci::Descriptor& layer : manifest.layers) {
-            TRY_OK(
-                copy_blob(store_, files_, blob_name(layer.digest), layer).within("layer " + layer.digest.short_hex()));
+        std::vector<snapshot::IncomingLayer> layers;
+        for (std::size_t at = 0; at < manifest.layers.size(); ++at) {
+            layers.push_back({.descriptor = manifest.layers[at],
+                              .diff_id = config.diff_ids[at],
+                              .open = opener(manifest.layers[at])});
         }
-        TRY_OK(copy_blob(store_, files_, blob_name(manifest.config.digest), manifest.config));
-        TRY_OK(copy_blob(store_, files_, blob_name(entry.digest), entry));
-        return entry;
+        TRY(auto warnings, take_layers(target_, std::move(layers)));
+        TRY_OK(store_document(target_.store, config_text, manifest.config));
+        TRY_OK(store_document(target_.store, text, entry));
+        return Imported{"", entry, std::move(warnings)};
+    }
+
+    snapshot::OpenSource opener(const oci::Descriptor& layer) const {
+        return [this, layer]() -> Result<std::unique_ptr<layer::ByteSource>> {
+            TRY(SourceFile opened, files_.open(blob_name(layer.digest)));
+            if (opened.size == layer.size) return std::move(opened.bytes);
+            return make_error(ErrorCode::corrupt, "the blob has " + std::to_string(opened.size) +
+                                                      " bytes, its descriptor says " + std::to_string(layer.size));
+        };
     }
 
     Result<std::string> read_blob(const oci::Descriptor& descriptor) const {
@@ -72,7 +85,7 @@ private:
                           "the blob's content has the digest " + found.str() + ", not " + descriptor.digest.str());
     }
 
-    const content::Store& store_;
+    const Target& target_;
     const SourceFiles& files_;
 };
 
@@ -101,25 +114,26 @@ std::map<std::string, oci::ImageIndex> by_name(const oci::ImageIndex& index) {
 
 }  // namespace
 
-Result<std::vector<Imported>> import_layout(const content::Store& store, const SourceFiles& files) {
+Result<std::vector<Imported>> import_layout(const Target& target, const SourceFiles& files) {
     TRY_OK(check_marker(files));
     TRY(const std::string text, files.read_document("index.json"));
     TRY(const oci::ImageIndex index, oci::parse_image_index(text));
-    const LayoutImport import(store, files);
+    const LayoutImport import(target, files);
     std::vector<Imported> images;
     std::optional<Error> passed_over;
     for (const auto& [name, entries] : by_name(index)) {
-        const auto take = [&import](const oci::ImageIndex& same_name) -> Result<oci::Descriptor> {
+        const auto take = [&import](const oci::ImageIndex& same_name) -> Result<Imported> {
             TRY(const oci::Descriptor entry, pick(same_name));
             return import.bring_in(entry);
         };
-        auto manifest = take(entries);
-        if (manifest) {
-            images.push_back(Imported{name, std::move(manifest).value()});
-        } else if (manifest.error().code == ErrorCode::unsupported) {
-            passed_over = std::move(manifest).error();  // an artifact, or another machine's image
+        auto image = take(entries);
+        if (image) {
+            images.push_back(std::move(image).value());
+            images.back().name = name;
+        } else if (image.error().code == ErrorCode::unsupported) {
+            passed_over = std::move(image).error();  // an artifact, or another machine's image
         } else {
-            return std::move(manifest).error();
+            return std::move(image).error();
         }
     }
     if (!images.empty()) return images;
@@ -127,4 +141,4 @@ Result<std::vector<Imported>> import_layout(const content::Store& store, const S
     return make_error(ErrorCode::corrupt, "index.json lists no image");
 }
 
-}  // namespace coracle::image
+}  // namespace coracle::importer
