@@ -126,7 +126,8 @@ Json image_json(const ImageInfo& image) {
             {"manifest_digest", image.manifest_digest},
             {"platform", image.platform},
             {"size", image.size},
-            {"created", or_null(image.created)}};
+            {"created", or_null(image.created)},
+            {"warnings", image.warnings}};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/files.hpp"
@@ -41,12 +42,10 @@ private:
 
 }  // namespace
 
-Result<std::string> SourceFiles::read_document(const std::string& name) const {
+Result<std::string> SourceFiles::read_document(const std::string& name, Bytes bound) const {
     TRY(const SourceFile file, open(name));
-    if (file.size > oci::max_document.count) {
-        return make_error(ErrorCode::corrupt,
-                          "'" + name + "' exceeds the limit of " + to_string(oci::max_document) + " for documents");
-    }
+    const Bytes most = std::min(bound, oci::max_document);
+    if (file.size > most.count) return layer::limit_exceeded("'" + name + "'", most, "max_document");
     std::string text(file.size, '\0');
     std::size_t have = 0;
     while (have < text.size()) {

@@ -139,7 +139,9 @@ Result<std::vector<ImportedImage>> import(const content::Store& store, const Sou
                                           const std::optional<std::string>& tag,
                                           const snapshot::IntakeOptions& intake) {
     const std::string name = source.stream ? "standard input" : "'" + source.path.string() + "'";
-    return import_all({store, intake}, source, tag).within("import " + name).at(Stage::resolve);
+    auto images = import_all({store, intake}, source, tag).within("import " + name).at(Stage::resolve);
+    if (!images) return store.explained(std::move(images).error());
+    return images;
 }
 
 }  // namespace coracle::importer

@@ -63,7 +63,7 @@ public:
     DockerImport(const Target& target, const SourceFiles& files) : target_(target), files_(files) {}
 
     Result<Imported> bring_in(const SavedImage& saved) {
-        TRY(const std::string text, files_.read_document(saved.config));
+        TRY(const std::string text, files_.read_document(saved.config, target_.intake.limits.document));
         TRY(const oci::ImageConfig config, oci::parse_image_config(text));
         TRY_OK(check_layer_count(config, saved.layers.size()));
         std::vector<snapshot::IncomingLayer> incoming;
@@ -124,7 +124,7 @@ private:
 }  // namespace
 
 Result<std::vector<Imported>> import_docker(const Target& target, const SourceFiles& files) {
-    TRY(const std::string text, files.read_document("manifest.json"));
+    TRY(const std::string text, files.read_document("manifest.json", target.intake.limits.document));
     TRY(const auto saved_images, parse_saved_images(text));
     DockerImport import(target, files);
     std::vector<Imported> images;

@@ -74,7 +74,7 @@ private:
     }
 
     Result<std::string> read_blob(const oci::Descriptor& descriptor) const {
-        TRY(std::string text, files_.read_document(blob_name(descriptor.digest)));
+        TRY(std::string text, files_.read_document(blob_name(descriptor.digest), target_.intake.limits.document));
         if (text.size() != descriptor.size) {
             return make_error(ErrorCode::corrupt, "the blob has " + std::to_string(text.size()) +
                                                       " bytes, its descriptor says " + std::to_string(descriptor.size));
@@ -92,7 +92,7 @@ private:
 Result<> check_marker(const SourceFiles& files) {
     // Upstream's own hello-world layout lacks the file, and other tools read it: absent is fine, wrong is not.
     if (!files.has("oci-layout")) return {};
-    TRY(const std::string text, files.read_document("oci-layout"));
+    TRY(const std::string text, files.read_document("oci-layout", oci::max_document));
     TRY(const oci::Json document, oci::parse_json(text, "oci-layout"));
     TRY(const oci::Fields fields, oci::Fields::of(document, "oci-layout"));
     TRY(const std::string version, fields.required_string("imageLayoutVersion"));
@@ -116,7 +116,7 @@ std::map<std::string, oci::ImageIndex> by_name(const oci::ImageIndex& index) {
 
 Result<std::vector<Imported>> import_layout(const Target& target, const SourceFiles& files) {
     TRY_OK(check_marker(files));
-    TRY(const std::string text, files.read_document("index.json"));
+    TRY(const std::string text, files.read_document("index.json", target.intake.limits.document));
     TRY(const oci::ImageIndex index, oci::parse_image_index(text));
     const LayoutImport import(target, files);
     std::vector<Imported> images;

@@ -7,6 +7,9 @@
 namespace coracle::importer {
 
 Result<std::vector<std::string>> take_layers(const Target& target, std::vector<snapshot::IncomingLayer> layers) {
+    if (layers.empty()) return make_error(ErrorCode::unsupported, "the image has no layers");
+    const std::uint64_t most = target.intake.limits.layers;
+    if (layers.size() > most) return layer::limit_exceeded("the number of layers", most, "max_layers");
     snapshot::Intake intake(target.store, target.intake);
     TRY_OK(intake.take(std::move(layers)));
     return intake.warnings();

@@ -26,7 +26,8 @@ public:
     virtual Result<SourceFile> open(const std::string& name) const = 0;
     virtual bool has(const std::string& name) const = 0;
 
-    Result<std::string> read_document(const std::string& name) const;
+    // A manifest, an index, a config. More than `bound` or what oci/ parses at most is an Error.
+    Result<std::string> read_document(const std::string& name, Bytes bound) const;
 };
 
 // A directory, such as an OCI image layout.

@@ -30,7 +30,9 @@ Result<std::string> run_taking(const content::Store& store, const IntakeOptions&
         (void)empty_directory(scratch.dir().get());  // subordinate ids again
         return std::move(packed).error();
     };
-    return options.in_userns ? inside() : run_as(options.ownership, options.maps, inside);
+    auto done = options.in_userns ? inside() : run_as(options.ownership, options.maps, inside);
+    if (!done) return store.explained(std::move(done).error()).at(Stage::unpack);
+    return done;
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ Result<> Intake::take(const std::vector<IncomingLayer>& layers) {
         TRY_OK(taking.take(layers));
         return base::WireWriter();
     };
-    TRY(const std::string packed, run_taking(store_, options_, act).at(Stage::unpack));
+    TRY(const std::string packed, run_taking(store_, options_, act));
     base::WireReader reader(packed);
     warnings_ = reader.texts();
     return {};
@@ -53,7 +55,7 @@ Result<TakenLayer> Intake::take_unnamed(const OpenSource& open, std::uint64_t si
         writer.text(taken.blob.digest.str()).number(taken.blob.size).text(taken.diff_id.digest.str());
         return writer;
     };
-    TRY(const std::string packed, run_taking(store_, options_, act).at(Stage::unpack));
+    TRY(const std::string packed, run_taking(store_, options_, act));
     base::WireReader reader(packed);
     TRY(oci::Digest blob, oci::Digest::parse(reader.text()));
     const std::uint64_t stored = reader.number();

@@ -118,7 +118,8 @@ TEST_F(Snapshot, LeavesOutWhatAnOpaqueRootHides) {
 }
 
 TEST_F(Snapshot, RefusesAnImageWithoutLayers) {
-    EXPECT_EQ(must_fail(Snapshots(store_).prepare(image_of({}), ownership(), {})).code, ErrorCode::unsupported);
+    LayoutBuilder(dir_ / "none").finish("t");
+    EXPECT_EQ(must_fail(test::import_images(store_, dir_ / "none")).code, ErrorCode::unsupported);
 }
 
 TEST_F(Snapshot, FlattensAllLayersIntoANewDirectory) {
