@@ -92,9 +92,11 @@ Result<BlobInfo> Store::write_blob(std::string_view content) const {
 }
 
 Error Store::explained(Error error) const {
-    if (error.os_errno != ENOSPC && error.os_errno != EDQUOT) return error;
-    return std::move(error).with_hint("the file system of '" + root_.string() +
-                                      "' is full: free space there, or name another store with --store");
+    if (error.os_errno == ENOSPC || error.os_errno == EDQUOT) {
+        error.hint =
+            "the file system of '" + root_.string() + "' is full: free space there, or name another store with --store";
+    }
+    return error;
 }
 
 Result<std::vector<oci::Descriptor>> Store::tags() const {

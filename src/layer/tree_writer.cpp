@@ -140,6 +140,7 @@ Result<> TreeWriter::write_hardlink(int parent_fd, const EntryPath& path, const 
                                                   printable(entry.link) + "': " + std::string(why));
     };
     if (target.role != Role::entry) return refused("not a file");
+    if (target.joined().starts_with(path.joined() + "/")) return refused("it would take the place of what it names");
     const base::UniqueFd target_dir =
         base::open_resolved(root_, target.parent.empty() ? "." : target.parent.c_str(), O_PATH | O_DIRECTORY,
                             RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);

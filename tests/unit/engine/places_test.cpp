@@ -42,7 +42,7 @@ private:
 class FindPlaces : public ::testing::Test {
 protected:
     EngineOptions options(const fs::path& runs) const {
-        return {.store = dir_ / "store", .runs = runs, .runtime = {}, .cgroup_root = {}};
+        return {.store = dir_ / "store", .runs = runs, .runtime = {}, .cgroup_root = {}, .image_program = {}};
     }
     static mode_t mode_of(const fs::path& path) {
         struct stat status {};

@@ -99,6 +99,10 @@ TEST_F(HostileLayer, HardLinksToDirectoriesAreRefused) {
     EXPECT_THAT(refuse(TarBuilder().dir("d/").hardlink("h", "d").finish()).message, HasSubstr("a directory"));
 }
 
+TEST_F(HostileLayer, AHardLinkCannotReplaceItsOwnTarget) {
+    EXPECT_EQ(refuse(TarBuilder().file("a/b").hardlink("a", "a/b").finish()).code, ErrorCode::corrupt);
+}
+
 TEST_F(HostileLayer, WhiteoutsRemoveNothingOutside) {
     try_layers({TarBuilder().symlink("esc", target()),
                 TarBuilder().file("esc/.wh.victim", "").file("esc/dir/.wh..wh..opq", "")});
