@@ -123,7 +123,7 @@ TEST_F(HostileLayer, LoopsOfLinksAreRefused) {
 TEST_F(HostileLayer, WrongDigestsAreFound) {
     const std::string tar = TarBuilder().file("f").finish();
     const auto wrong = must(content::digest_of("something else"));
-    Tree one(dir_ / "one", GetParam());
+    Tree one(dir_ / "one");
     EXPECT_THAT(must_fail(one.add_as(wrong, test::gzip(tar), must(content::digest_of(tar)))).message,
                 HasSubstr("its digest is"));
     Tree other(dir_ / "other", GetParam());
@@ -145,7 +145,7 @@ TEST_F(HostileLayer, DamagedTarsAreRefused) {
 TEST_F(HostileLayer, TruncatedGzipIsRefused) {
     const std::string tar = TarBuilder().file("f", std::string(3000, 'x')).finish();
     const std::string stored = test::gzip(tar);
-    Tree tree(dir_ / "fs", limits);
+    Tree tree(dir_ / "fs");
     EXPECT_THAT(must_fail(tree.add_stored(tar, stored.substr(0, stored.size() - 4))).message, HasSubstr("truncated"));
 }
 
@@ -185,7 +185,7 @@ TEST_F(HostileLayer, NamesAreNotCutAtANulByte) {
 
 TEST_F(HostileLayer, ContentThatLooksLikeAHeaderIsContent) {
     const auto inner = TarBuilder().pax({{"path", std::string("evil\0name", 9)}}).file("x").finish();
-    Tree tree(dir_ / "fs", limits);
+    Tree tree(dir_ / "fs");
     must(tree.add(TarBuilder()
                       .file("a.tar", inner)
                       .pax({{"size", std::to_string(inner.size())}})
