@@ -1,4 +1,4 @@
-// Implements the one pass: file -> digest -> decompress -> bound -> diff_id -> tar -> tree.
+// Implements the one pass: blob -> decompress -> bound -> diff_id -> tar -> tree.
 #include "layer/apply.hpp"
 
 #include "base/try.hpp"
@@ -48,37 +48,20 @@ Result<> write_entries(ByteSource& tar, TreeWriter& tree, const Limits& limits) 
     }
 }
 
-Result<> check(std::string_view what, const oci::Digest& found, const oci::Digest& wanted) {
-    if (found == wanted) return {};
-    return make_error(ErrorCode::corrupt, "its " + std::string(what) + " is " + found.str() + ", not " + wanted.str());
-}
+}  // namespace
 
-Result<> apply(const LayerBlob& blob, TreeWriter& tree, const Limits& limits) {
-    FileSource file(blob.fd);
-    TRY(content::Hasher blob_hasher, content::Hasher::create(blob.digest.algorithm()));
-    HashingSource compressed(file, std::move(blob_hasher));
-    TRY(const Decoder decoder, make_decoder(compressed));
-    BoundedSource bounded(*decoder.source, longest_stream(blob.size, limits));
-    TRY(content::Hasher tar_hasher, content::Hasher::create(blob.diff_id.digest.algorithm()));
-    HashingSource tar(bounded, std::move(tar_hasher));
-
+Result<> apply_layer(ByteSource& blob, std::uint64_t size, const oci::DiffId& diff_id, TreeWriter& tree,
+                     const Limits& limits) {
+    TRY(const Decoder decoder, make_decoder(blob));
+    BoundedSource bounded(*decoder.source, longest_stream(size, limits));
+    TRY(content::Hasher hasher, content::Hasher::create(diff_id.digest.algorithm()));
+    HashingSource tar(bounded, std::move(hasher));
     TRY_OK(write_entries(tar, tree, limits));
     // Padding after the end of the archive belongs to the digest.
     TRY_OK(drain(tar, limits.stream.count, "tar"));
-    if (compressed.count() != blob.size) {
-        return make_error(ErrorCode::corrupt, "it has " + std::to_string(compressed.count()) +
-                                                  " bytes, its descriptor says " + std::to_string(blob.size));
-    }
-    TRY(const oci::Digest digest, std::move(compressed).finish());
-    TRY_OK(check("digest", digest, blob.digest));
-    TRY(const oci::Digest diff_id, std::move(tar).finish());
-    return check("diff_id", diff_id, blob.diff_id.digest);
-}
-
-}  // namespace
-
-Result<> apply_layer(const LayerBlob& blob, TreeWriter& tree, const Limits& limits) {
-    return apply(blob, tree, limits).within("layer " + blob.digest.short_hex()).at(Stage::unpack);
+    TRY(const oci::Digest found, std::move(tar).finish());
+    if (found == diff_id.digest) return {};
+    return make_error(ErrorCode::corrupt, "its diff_id is " + found.str() + ", not " + diff_id.digest.str());
 }
 
 }  // namespace coracle::layer

@@ -1,25 +1,19 @@
-// Unpacks one layer blob into a tree: decompressed, verified and written in one pass.
+// Unpacks one layer into a tree: decompressed, verified and written in one pass.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "layer/byte_source.hpp"
 #include "layer/limits.hpp"
 #include "layer/tree_writer.hpp"
 #include "oci/digest.hpp"
 
 namespace coracle::layer {
 
-// A layer's blob as the manifest names it, and the digest of the tar within as the image config names it.
-struct LayerBlob {
-    int fd;  // at its beginning; lent
-    oci::Digest digest;
-    std::uint64_t size;
-    oci::DiffId diff_id;
-};
-
-// Error: corrupt where the blob, its digest, its size, its diff_id or its tar is wrong, or a limit is exceeded. The
-// tree then holds a part of the layer: throw it away. Messages begin with the layer.
-Result<> apply_layer(const LayerBlob& blob, TreeWriter& tree, const Limits& limits = {});
+// `blob` brings the bytes of the layer as they are stored, `size` of them, and checks their digest itself; it is read
+// to its end. Error: corrupt where the compression, the diff_id or the tar is wrong, or a limit is exceeded. The tree
+// then holds a part of the layer: throw it away.
+Result<> apply_layer(ByteSource& blob, std::uint64_t size, const oci::DiffId& diff_id, TreeWriter& tree,
+                     const Limits& limits = {});
 
 }  // namespace coracle::layer

@@ -7,34 +7,27 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "content/paths.hpp"
 #include "layer/apply.hpp"
+#include "snapshot/intake.hpp"
 #include "snapshot/ownership.hpp"
 
 namespace coracle::snapshot {
 
 namespace paths = content::paths;
 
-// A layer to be unpacked, and its folder in the scratch folder.
-struct Snapshots::Missing {
-    oci::Descriptor layer;
-    oci::DiffId diff_id;
-    std::string target;  // below STORE
-    std::string folder;
-};
-
 namespace {
-
-constexpr mode_t tree_mode = 0755;
 
 Result<> unpack_blob(const content::Store& store, const oci::Descriptor& layer, const oci::DiffId& diff_id,
                      layer::TreeWriter& tree, const layer::Limits& limits) {
     TRY(const base::UniqueFd blob, store.open_blob(layer.digest, layer.size));
-    return layer::apply_layer({blob.get(), layer.digest, layer.size, diff_id}, tree, limits);
+    layer::FileSource file(blob.get());
+    TRY(auto source, layer::VerifyingSource::create(file, layer.digest, layer.size));
+    TRY_OK(layer::apply_layer(source, layer.size, diff_id, tree, limits).within("layer " + layer.digest.short_hex()));
+    return std::move(source).finish().within("layer " + layer.digest.short_hex());
 }
 
 bool is_opaque_root(const std::filesystem::path& tree, layer::OpaqueMark mark) {
@@ -56,24 +49,18 @@ std::vector<std::filesystem::path> stack_of(const std::filesystem::path& root, c
     return stack;
 }
 
-Result<> make_tree(int dir_fd, const std::string& folder) {
-    TRY_OK(base::make_dir_at(dir_fd, folder, tree_mode));
-    return base::make_dir_at(dir_fd, folder + "/fs", tree_mode);
-}
-
-// EEXIST and ENOTEMPTY: somebody else unpacked the same layer meanwhile, and theirs is as good.
-Result<> publish(int scratch, const std::string& folder, int store, const oci::DiffId& diff_id,
-                 const std::string& target) {
-    TRY_OK(base::make_dir_at(store, paths::layer_group(diff_id), 0700));
-    if (::renameat(scratch, folder.c_str(), store, target.c_str()) == 0) return {};
-    if (errno == EEXIST || errno == ENOTEMPTY) return {};
-    return os_error("rename to '" + target + "'", errno);
-}
-
 Result<> empty_directory(int dir_fd) {
     TRY(const auto names, base::list_dir(dir_fd));
     for (const std::string& name : names) TRY_OK(base::remove_tree_at(dir_fd, name));
     return {};
+}
+
+std::vector<IncomingLayer> layers_of(const image::Image& image) {
+    std::vector<IncomingLayer> layers;
+    for (std::size_t at = 0; at < image.layers.size(); ++at) {
+        layers.push_back({.descriptor = image.layers[at], .diff_id = image.config.diff_ids[at], .open = {}});
+    }
+    return layers;
 }
 
 Result<> check_layers(const image::Image& image) {
@@ -84,59 +71,20 @@ Result<> check_layers(const image::Image& image) {
 
 }  // namespace
 
-std::vector<Snapshots::Missing> Snapshots::missing_of(const image::Image& image,
-                                                      const std::string& owner_folder) const {
-    std::vector<Missing> missing;
-    for (std::size_t at = 0; at < image.layers.size(); ++at) {
-        const oci::DiffId& diff_id = image.config.diff_ids[at];
-        std::string target = paths::layer(diff_id, owner_folder);
-        const auto same = [&target](const Missing& other) { return other.target == target; };
-        if (base::exists_at(store_.dir().get(), target) || std::any_of(missing.begin(), missing.end(), same)) continue;
-        missing.push_back(Missing{image.layers[at], diff_id, std::move(target), std::to_string(at)});
-    }
-    return missing;
-}
-
-Result<> Snapshots::unpack(const std::vector<Missing>& layers, plan::Ownership ownership,
-                           const base::IdMaps& maps) const {
-    TRY(const content::Scratch scratch, store_.new_scratch());
-    const int dir = scratch.dir().get();
-    // Made by the caller, not in the user namespace: only the owner of a folder can rename it later.
-    for (const Missing& layer : layers) TRY_OK(make_tree(dir, layer.folder));
-
-    const auto unpack_one = [&](const Missing& layer) -> Result<> {
-        TRY(const base::UniqueFd root, base::open_dir_at(dir, layer.folder + "/fs"));
-        layer::TreeWriter tree(root.get(), owners_of(ownership), layer::overlay_whiteouts(opaque_mark_of(ownership)));
-        TRY_OK(unpack_blob(store_, layer.layer, layer.diff_id, tree, limits_));
-        return std::move(tree).finish();
-    };
-    const auto unpack_all = [&]() -> Result<> {
-        // What a killed namesake left can only be removed with its ids, and this is the place that has them.
-        if (ownership == plan::Ownership::subids) content::sweep_scratch(store_.dir());
-        for (const Missing& layer : layers) {
-            auto unpacked = unpack_one(layer);
-            if (unpacked) continue;
-            (void)empty_directory(dir);
-            return unpacked;
-        }
-        return {};
-    };
-    TRY_OK(run_as(ownership, maps, unpack_all));
-
-    // Once for all layers: after a power cut a layer that can be seen must be whole.
-    if (::syncfs(dir) != 0) return os_error("sync the unpacked layers", errno);
-    for (const Missing& layer : layers) {
-        TRY_OK(publish(dir, layer.folder, store_.dir().get(), layer.diff_id, layer.target));
-    }
-    return {};
+bool Snapshots::is_complete(const image::Image& image, const std::string& owner_folder) const {
+    return std::all_of(image.config.diff_ids.begin(), image.config.diff_ids.end(), [&](const oci::DiffId& diff_id) {
+        return base::exists_at(store_.dir().get(), paths::layer(diff_id, owner_folder));
+    });
 }
 
 Result<std::vector<std::filesystem::path>> Snapshots::prepare(const image::Image& image, plan::Ownership ownership,
                                                               const base::IdMaps& maps) const {
     TRY_OK(check_layers(image).at(Stage::unpack));
     const std::string owner_folder = folder_of(ownership, maps);
-    const auto missing = missing_of(image, owner_folder);
-    if (!missing.empty()) TRY_OK(unpack(missing, ownership, maps).at(Stage::unpack));
+    if (!is_complete(image, owner_folder)) {
+        Intake intake(store_, {.ownership = ownership, .maps = maps, .limits = limits_});
+        TRY_OK(intake.take(layers_of(image)));
+    }
     return stack_of(store_.root(), image, owner_folder, opaque_mark_of(ownership));
 }
 

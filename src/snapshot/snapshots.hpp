@@ -29,9 +29,7 @@ public:
                      const std::filesystem::path& target) const;
 
 private:
-    struct Missing;
-    std::vector<Missing> missing_of(const image::Image& image, const std::string& owner_folder) const;
-    Result<> unpack(const std::vector<Missing>& layers, plan::Ownership ownership, const base::IdMaps& maps) const;
+    bool is_complete(const image::Image& image, const std::string& owner_folder) const;
 
     const content::Store& store_;
     layer::Limits limits_;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/try.hpp"
 #include "layer/apply.hpp"
 #include "support/layout_builder.hpp"
 #include "support/tar_builder.hpp"
@@ -35,7 +36,10 @@ public:
         const auto file = path_.parent_path() / (path_.filename().string() + ".blob");
         std::ofstream(file, std::ios::binary | std::ios::trunc) << stored;
         const base::UniqueFd fd = must(base::open_regular_at(AT_FDCWD, file.string()));
-        return layer::apply_layer({fd.get(), digest, stored.size(), oci::DiffId{diff_id}}, writer_, limits);
+        layer::FileSource bytes(fd.get());
+        TRY(layer::VerifyingSource blob, layer::VerifyingSource::create(bytes, digest, stored.size()));
+        TRY_OK(layer::apply_layer(blob, stored.size(), oci::DiffId{diff_id}, writer_, limits));
+        return std::move(blob).finish();
     }
     Result<> finish() { return std::move(writer_).finish(); }
 
