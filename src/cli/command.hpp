@@ -38,6 +38,7 @@ struct Command {
 
 int run_command(Context& context, const Arguments& args);
 int import_command(Context& context, const Arguments& args);
+int pull_command(Context& context, const Arguments& args);
 int images_command(Context& context, const Arguments& args);
 int plan_command(Context& context, const Arguments& args);
 int bundle_command(Context& context, const Arguments& args);

@@ -11,6 +11,7 @@ namespace {
 constexpr Command table[]{
     {"run", "Run a command in a fresh sandbox", run_command},
     {"import", "Take an image into the store", import_command},
+    {"pull", "Fetch an image from a registry", pull_command},
     {"images", "List the images in the store", images_command},
     {"plan", "Print what a run would do on this host", plan_command},
     {"bundle", "Write the OCI bundle of a run", bundle_command},

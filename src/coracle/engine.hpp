@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,29 @@ struct ImportRequest {
     std::optional<std::string> tag;  // name in the store; default: the name in the source, else its file name
 };
 
+// What is pulled, and how patient with the registry.
+struct PullRequest {
+    std::string reference;                              // "registry.example/team/app:1", by tag or digest
+    std::optional<std::string> platform;                // "linux/arm64" or "linux/arm/v7"; default: this machine's
+    unsigned parallel = 3;                              // layers at once
+    Duration stall_timeout = std::chrono::seconds(30);  // longest time without a KiB a second from the registry
+};
+
+// What a pull tells on its way.
+struct PullEvent {
+    enum class Kind {
+        manifest,  // `digest` is the manifest that was chosen
+        layer,     // `bytes` of `total` have come
+        present,   // the layer is in the store already
+    };
+    Kind kind = Kind::layer;
+    std::string digest;
+    std::uint64_t bytes = 0;
+    std::uint64_t total = 0;
+};
+// Called on the caller's thread.
+using PullProgress = std::function<void(const PullEvent& event)>;
+
 // Const after open(): one Engine serves many threads. No globals, no signal handlers, no threads of its own.
 class Engine {
 public:
@@ -55,6 +79,9 @@ public:
 
     // The images that `request.source` held, now in the store, layers unpacked and verified.
     virtual Result<std::vector<ImageInfo>> import_image(const ImportRequest& request) const = 0;
+    // The image that `request.reference` means, now in the store under that name, layers unpacked and verified.
+    virtual Result<std::vector<ImageInfo>> pull_image(const PullRequest& request,
+                                                      const PullProgress& progress) const = 0;
     virtual Result<std::vector<ImageInfo>> images() const = 0;
 };
 

@@ -46,7 +46,8 @@ Result<Url> finish(const Parts& parts, std::string_view text) {
 
 // libcurl lets some control characters through; in a header of ours they would start another one.
 bool is_clean(std::string_view text) {
-    return text.size() <= longest_url && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+    return text.size() <= longest_url &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
 Result<Url> parse(Parts parts, std::string_view text) {

@@ -34,6 +34,11 @@ public:
         host_.imports.push_back(request);
         return images();
     }
+    Result<std::vector<ImageInfo>> pull_image(const PullRequest& request, const PullProgress& progress) const override {
+        host_.pulls.push_back(request);
+        for (const PullEvent& event : host_.pull_events) progress(event);
+        return images();
+    }
     Result<std::vector<ImageInfo>> images() const override {
         if (host_.error) return *host_.error;
         return host_.images;

@@ -21,6 +21,8 @@ struct FakeHost {
     EngineOptions options;
     std::vector<Request> requests;
     std::vector<ImportRequest> imports;
+    std::vector<PullRequest> pulls;
+    std::vector<PullEvent> pull_events;  // told by each pull
     std::string bundle_target;
     int runs = 0;
 };
