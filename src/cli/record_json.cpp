@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/base64.hpp"
 #include "cli/text.hpp"
 
 namespace coracle::cli {
@@ -36,7 +37,7 @@ Json stream_json(const Stream& stream, OutputMode mode) {
     }
     const bool exact = is_utf8(stream.data);
     return {{"text", exact ? stream.data : lossy_utf8(stream.data)},
-            {"base64", exact ? Json() : Json(base64(stream.data))},
+            {"base64", exact ? Json() : Json(base::base64(stream.data))},
             {"bytes_total", stream.bytes_total},
             {"bytes_kept", stream.data.size()},
             {"truncated", stream.truncated},

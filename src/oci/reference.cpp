@@ -111,4 +111,8 @@ Reference reference_from(std::string_view text) {
     return Reference{name.empty() ? "image" : name, "latest", std::nullopt};
 }
 
+bool covers(std::string_view prefix, std::string_view name) {
+    return !prefix.empty() && name.starts_with(prefix) && (name.size() == prefix.size() || name[prefix.size()] == '/');
+}
+
 }  // namespace coracle::oci

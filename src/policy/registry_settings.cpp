@@ -3,14 +3,11 @@
 
 #include <algorithm>
 
+#include "oci/reference.hpp"
+
 namespace coracle::policy {
 
 namespace {
-
-// "host/team" covers "host/team" and "host/team/app", and not "host/teamwork".
-bool covers(std::string_view prefix, std::string_view name) {
-    return name.starts_with(prefix) && (name.size() == prefix.size() || name[prefix.size()] == '/');
-}
 
 std::string full_name(std::string_view host, std::string_view repository) {
     return std::string(host) + "/" + std::string(repository);
@@ -24,7 +21,8 @@ bool RegistrySettings::is_plain_http(std::string_view host) const {
 
 bool RegistrySettings::is_blocked(std::string_view host, std::string_view repository) const {
     const std::string name = full_name(host, repository);
-    return std::any_of(blocked.begin(), blocked.end(), [&](const std::string& prefix) { return covers(prefix, name); });
+    return std::any_of(blocked.begin(), blocked.end(),
+                       [&](const std::string& prefix) { return oci::covers(prefix, name); });
 }
 
 std::vector<std::string> RegistrySettings::mirrors_of(std::string_view host, std::string_view repository) const {
@@ -32,7 +30,7 @@ std::vector<std::string> RegistrySettings::mirrors_of(std::string_view host, std
     const std::vector<std::string>* best = nullptr;
     std::size_t longest = 0;
     for (const auto& [prefix, places] : mirrors) {
-        if (!covers(prefix, name) || prefix.size() < longest) continue;
+        if (!oci::covers(prefix, name) || prefix.size() < longest) continue;
         longest = prefix.size();
         best = &places;
     }
