@@ -17,18 +17,20 @@ namespace coracle {
 
 // Everything the engine takes from its surroundings, so that tests can point it elsewhere. Absent: the host's own.
 struct EngineOptions {
-    std::optional<std::filesystem::path> store;        // default: /var/lib/coracle, or $XDG_DATA_HOME/coracle
-    std::optional<std::filesystem::path> runs;         // default: /run/coracle, or $XDG_RUNTIME_DIR/coracle
-    std::optional<std::string> runtime;                // "runc", "crun", "auto" or a path
-    std::optional<std::filesystem::path> cgroup_root;  // create runs' cgroups below this directory
+    std::optional<std::filesystem::path> store;          // default: /var/lib/coracle, or $XDG_DATA_HOME/coracle
+    std::optional<std::filesystem::path> runs;           // default: /run/coracle, or $XDG_RUNTIME_DIR/coracle
+    std::optional<std::string> runtime;                  // "runc", "crun", "auto" or a path
+    std::optional<std::filesystem::path> cgroup_root;    // create runs' cgroups below this directory
+    std::optional<std::filesystem::path> image_program;  // coracle-image; default: beside this program or in libexec
 };
 
 struct ImageInfo {
-    std::string ref;              // "busybox"
-    std::string manifest_digest;  // "sha256:..."
-    std::string platform;         // "linux/amd64"
-    std::uint64_t size = 0;       // bytes of the blobs it names
-    std::string created;          // RFC 3339 as the image says, may be empty
+    std::string ref;                    // "busybox"
+    std::string manifest_digest;        // "sha256:..."
+    std::string platform;               // "linux/amd64"
+    std::uint64_t size = 0;             // bytes of the blobs it names
+    std::string created;                // RFC 3339 as the image says, may be empty
+    std::vector<std::string> warnings;  // what a pull or import could not take over; empty in a listing
 };
 
 // Where an import comes from and what it is called afterwards.

@@ -19,6 +19,7 @@ public:
     Result<std::string> explain(const Request& request) const override;
     Result<> write_bundle(const Request& request, const std::filesystem::path& target) const override;
     Result<std::vector<ImageInfo>> import_image(const ImportRequest& request) const override;
+    Result<std::vector<ImageInfo>> pull_image(const PullRequest& request, const PullProgress& progress) const override;
     Result<std::vector<ImageInfo>> images() const override;
 
 private:

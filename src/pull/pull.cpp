@@ -172,6 +172,18 @@ bool is_absence(const Error& error) { return error.code == ErrorCode::not_found 
 
 }  // namespace
 
+Result<Order> make_order(const handoff::PullJob& job) {
+    TRY(oci::Reference reference, oci::parse_reference(job.request.reference).at(Stage::request));
+    Order order{.reference = std::move(reference), .platform = {}, .intake = {}};
+    if (job.request.platform) {
+        TRY(order.platform, oci::parse_platform(*job.request.platform).at(Stage::request));
+    }
+    order.intake.ownership = job.ownership;
+    order.intake.maps = job.maps;
+    order.intake.parallel = job.request.parallel;
+    return order;
+}
+
 Result<Pulled> pull(const content::Store& store, const registry::Http& http, const credentials::Sources& sources,
                     const Order& order, const Progress& progress) {
     const std::string context = "pull '" + order.reference.familiar() + "'";

@@ -1,12 +1,13 @@
 // Brings an image from a registry into the store.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "coracle/engine.hpp"
 #include "credentials/credentials.hpp"
+#include "handoff/pull_job.hpp"
 #include "image/image.hpp"
 #include "oci/platform.hpp"
 #include "oci/reference.hpp"
@@ -15,25 +16,17 @@
 
 namespace coracle::pull {
 
-// What is told on the way; from several threads, one call at a time for one layer.
-struct Event {
-    enum class Kind {
-        manifest,  // `digest` is the image that the reference means
-        layer,     // `bytes` of `total` have come
-        present,   // this layer was in the store
-    };
-    Kind kind = Kind::layer;
-    std::string digest;
-    std::uint64_t bytes = 0;
-    std::uint64_t total = 0;
-};
-using Progress = std::function<void(const Event&)>;
+using Event = PullEvent;
+using Progress = PullProgress;  // called from several threads, for one layer by one at a time
 
 struct Order {
     oci::Reference reference;
     std::optional<oci::Platform> platform;  // absent: this machine's, and one image for another one is taken as well
     snapshot::IntakeOptions intake;
 };
+
+// Error: invalid_request for a name or a platform that is none.
+Result<Order> make_order(const handoff::PullJob& job);
 
 struct Pulled {
     image::Image image;

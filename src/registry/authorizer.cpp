@@ -2,8 +2,8 @@
 #include "registry/authorizer.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "base/base64.hpp"
 #include "base/try.hpp"
 #include "oci/json.hpp"
 #include "registry/patiently.hpp"
@@ -15,22 +15,8 @@ namespace {
 constexpr Bytes most_token_answer = 1_MiB;
 constexpr std::size_t longest_token = 65536;
 
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t at = 0; at < bytes.size(); at += 3) {
-        std::array<unsigned, 3> in{};
-        const std::size_t have = std::min<std::size_t>(3, bytes.size() - at);
-        for (std::size_t i = 0; i < have; ++i) in[i] = static_cast<unsigned char>(bytes[at + i]);
-        const unsigned group = in[0] << 16U | in[1] << 8U | in[2];
-        text += {letters[group >> 18U & 63U], letters[group >> 12U & 63U], have > 1 ? letters[group >> 6U & 63U] : '=',
-                 have > 2 ? letters[group & 63U] : '='};
-    }
-    return text;
-}
-
 std::string basic(const credentials::Credentials& credentials) {
-    return "Basic " + base64(credentials.username + ":" + credentials.password);
+    return "Basic " + base::base64(credentials.username + ":" + credentials.password);
 }
 
 // A token becomes a header line of ours.
@@ -43,7 +29,9 @@ Result<std::string> token_of(const std::string& text) {
     TRY(const oci::Json document, oci::parse_json(text, "the token server's answer"));
     TRY(const oci::Fields fields, oci::Fields::of(document, "the token server's answer"));
     TRY(std::string token, fields.string_or_empty("token"));
-    if (token.empty()) TRY(token, fields.string_or_empty("access_token"));
+    if (token.empty()) {
+        TRY(token, fields.string_or_empty("access_token"));
+    }
     if (is_clean(token)) return token;
     return make_error(ErrorCode::corrupt, "the token server's answer holds no usable token");
 }
