@@ -19,9 +19,8 @@ struct Planned {
     std::string_view name;
     std::string_view hint;
 };
-constexpr std::array<Planned, 11> planned{
-    {{"pull", "bring images in with `coracle import`"},
-     {"inspect", "`coracle images --json` and `coracle plan` show images and runs"},
+constexpr std::array<Planned, 10> planned{
+    {{"inspect", "`coracle images --json` and `coracle plan` show images and runs"},
      {"rmi", ""},
      {"gc", ""},
      {"doctor", "`coracle plan IMAGE` shows what this host can do"},

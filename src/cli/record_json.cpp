@@ -123,11 +123,8 @@ Json verdict_json(const RunResult& result, const Json& out, const Json& err) {
 }
 
 Json image_json(const ImageInfo& image) {
-    return {{"ref", image.ref},
-            {"manifest_digest", image.manifest_digest},
-            {"platform", image.platform},
-            {"size", image.size},
-            {"created", or_null(image.created)}};
+    return {{"ref", image.ref},   {"manifest_digest", image.manifest_digest}, {"platform", image.platform},
+            {"size", image.size}, {"created", or_null(image.created)},        {"warnings", image.warnings}};
 }
 
 }  // namespace

@@ -91,6 +91,12 @@ Result<BlobInfo> Store::write_blob(std::string_view content) const {
     return std::move(writer).commit();
 }
 
+Error Store::explained(Error error) const {
+    if (error.os_errno != ENOSPC && error.os_errno != EDQUOT) return error;
+    return std::move(error).with_hint("the file system of '" + root_.string() +
+                                      "' is full: free space there, or name another store with --store");
+}
+
 Result<std::vector<oci::Descriptor>> Store::tags() const {
     TRY(const std::string text, base::read_file_at(dir_.get(), paths::index, oci::max_document));
     TRY(oci::ImageIndex index, oci::parse_image_index(text).within("store"));

@@ -34,6 +34,9 @@ public:
     Result<BlobInfo> write_blob(std::string_view content) const;
     Result<Scratch> new_scratch() const { return Scratch::create(dir_); }
 
+    // An Error of writing below the store: a full disk is named, with the fix.
+    Error explained(Error error) const;
+
     // The manifests in index.json; ref_name is the name, unique.
     Result<std::vector<oci::Descriptor>> tags() const;
     // Names a manifest; a name that is taken moves to the new one.

@@ -17,25 +17,27 @@ namespace coracle {
 
 // Everything the engine takes from its surroundings, so that tests can point it elsewhere. Absent: the host's own.
 struct EngineOptions {
-    std::optional<std::filesystem::path> store;          // default: /var/lib/coracle, or $XDG_DATA_HOME/coracle
-    std::optional<std::filesystem::path> runs;           // default: /run/coracle, or $XDG_RUNTIME_DIR/coracle
-    std::optional<std::string> runtime;                  // "runc", "crun", "auto" or a path
-    std::optional<std::filesystem::path> cgroup_root;    // create runs' cgroups below this directory
-    std::optional<std::filesystem::path> image_program;  // coracle-image; default: beside this program or in libexec
+    std::optional<std::filesystem::path> store;        // default: /var/lib/coracle, or $XDG_DATA_HOME/coracle
+    std::optional<std::filesystem::path> runs;         // default: /run/coracle, or $XDG_RUNTIME_DIR/coracle
+    std::optional<std::string> runtime;                // "runc", "crun", "auto" or a path
+    std::optional<std::filesystem::path> cgroup_root;  // create runs' cgroups below this directory
+    // coracle-image; default: beside this program or in ../libexec/coracle. Empty: none, import in this process.
+    std::optional<std::filesystem::path> image_program;
 };
 
 struct ImageInfo {
-    std::string ref;                    // "busybox"
-    std::string manifest_digest;        // "sha256:..."
-    std::string platform;               // "linux/amd64"
-    std::uint64_t size = 0;             // bytes of the blobs it names
-    std::string created;                // RFC 3339 as the image says, may be empty
-    std::vector<std::string> warnings;  // what a pull or import could not take over; empty in a listing
+    std::string ref;                      // "busybox"
+    std::string manifest_digest;          // "sha256:..."
+    std::string platform;                 // "linux/amd64"
+    std::uint64_t size = 0;               // bytes of the blobs it names
+    std::string created;                  // RFC 3339 as the image says, may be empty
+    std::vector<std::string> warnings{};  // what its layers asked for and did not get, such as devices; when imported
 };
 
 // Where an import comes from and what it is called afterwards.
 struct ImportRequest {
-    std::filesystem::path source;    // OCI layout directory, OCI archive, docker-archive, rootfs tar or directory
+    // OCI layout directory, OCI archive, docker-archive, rootfs tar or directory; "-" is standard input.
+    std::filesystem::path source;
     std::optional<std::string> tag;  // name in the store; default: the name in the source, else its file name
 };
 

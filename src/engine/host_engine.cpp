@@ -2,6 +2,7 @@
 #include "engine/host_engine.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -12,7 +13,8 @@
 #include "engine/portable_bundle.hpp"
 #include "engine/runtime_version.hpp"
 #include "engine/volume_facts.hpp"
-#include "image/import.hpp"
+#include "image_program/client.hpp"
+#include "importer/import.hpp"
 #include "plan/make_plan.hpp"
 #include "runtime/run_directory.hpp"
 #include "snapshot/read_merged.hpp"
@@ -50,16 +52,6 @@ Result<plan::ImageFacts> image_facts(const image::Image& image, const std::vecto
     return facts;
 }
 
-ImageInfo info_of(const image::Image& image) {
-    std::string platform = image.config.os + "/" + image.config.architecture;
-    if (!image.config.variant.empty()) platform += "/" + image.config.variant;
-    return {.ref = image.ref,
-            .manifest_digest = image.manifest_digest.str(),
-            .platform = std::move(platform),
-            .size = image.size,
-            .created = image.config.created};
-}
-
 }  // namespace
 
 Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) const {
@@ -95,24 +87,38 @@ Result<> HostEngine::write_bundle(const Request& request, const std::filesystem:
 }
 
 Result<std::vector<ImageInfo>> HostEngine::import_image(const ImportRequest& request) const {
-    TRY(const auto imported, image::import(store_, request.source, request.tag).at(Stage::resolve));
     const plan::IdMapping mapping = plan::choose_id_mapping(host_);
-    const base::IdMaps maps = plan::make_id_maps(host_, mapping);
-    std::vector<ImageInfo> infos;
-    for (const image::Image& image : imported) {
-        // Unpacked at once: a layer that does not match its diff_id is told now and not at the first run.
-        TRY(const auto layers,
-            snapshot::Snapshots(store_).prepare(image, plan::ownership_of(mapping), maps).at(Stage::unpack));
-        (void)layers;
-        infos.push_back(info_of(image));
+    const image_program::ImportJob job{
+        .to = {.store = store_.root(),
+               .ownership = plan::ownership_of(mapping),
+               .maps = plan::make_id_maps(host_, mapping),
+               .limits = {}},
+        .source = request.source == "-" ? "-" : std::filesystem::absolute(request.source),
+        .tag = request.tag};
+    const std::optional<int> stream = job.source == "-" ? std::optional(STDIN_FILENO) : std::nullopt;
+    const auto program = options_.image_program ? options_.image_program : image_program::find_program();
+    if (program && !program->empty()) {
+        return image_program::run_program(*program, image_program::to_line(job), stream, {});
     }
+    return import_here(job, stream);
+}
+
+// Slower, since a static program has neither ISA-L nor threads.
+Result<std::vector<ImageInfo>> HostEngine::import_here(const image_program::ImportJob& job,
+                                                       std::optional<int> stream) const {
+    const importer::Source source{.path = stream ? "" : job.source, .stream = stream};
+    TRY(const auto imported,
+        importer::import(store_, source, job.tag,
+                         {.ownership = job.to.ownership, .maps = job.to.maps, .limits = job.to.limits}));
+    std::vector<ImageInfo> infos;
+    for (const auto& each : imported) infos.push_back(image_program::info_of(each.image, each.warnings));
     return infos;
 }
 
 Result<std::vector<ImageInfo>> HostEngine::images() const {
     TRY(const auto all, image::list(store_));
     std::vector<ImageInfo> infos;
-    for (const image::Image& image : all) infos.push_back(info_of(image));
+    for (const image::Image& image : all) infos.push_back(image_program::info_of(image));
     return infos;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/prepared.hpp"
 #include "engine/stopwatch.hpp"
 #include "host/facts.hpp"
+#include "image_program/protocol.hpp"
 
 namespace coracle::engine {
 
@@ -27,6 +28,8 @@ private:
     Result<Prepared> prepare(const Request& request, Timing* timing) const;
     // The run proper; on the way `result` fills up. An Error: nothing of the program ran.
     Result<> run_prepared(const Request& request, const Prepared& prepared, int signal_fd, RunResult& result) const;
+
+    Result<std::vector<ImageInfo>> import_here(const image_program::ImportJob& job, std::optional<int> stream) const;
 
     EngineOptions options_;
     Places places_;

@@ -17,6 +17,11 @@ public:
     virtual ~ByteSource() = default;
     // Up to buffer.size() bytes; 0 is the end, and stays the end.
     virtual Result<std::size_t> read(std::span<char> buffer) = 0;
+    // Passes over up to `count` bytes where that is cheaper than reading them; 0: it is not.
+    virtual Result<std::uint64_t> skip(std::uint64_t count) {
+        (void)count;
+        return std::uint64_t{0};
+    }
 };
 
 // Reads a descriptor from its current position; does not own it.

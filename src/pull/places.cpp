@@ -45,16 +45,24 @@ auto Places::first_of(const Ask& ask) const {
     }
 }
 
-Result<Places> Places::of(const registry::Location& location, const registry::Http& http,
-                          const credentials::Sources& sources, std::vector<std::string>& warnings) {
-    TRY(const auto locations, registry::with_mirrors(location, http.settings()));
-    Places places;
+Result<Target> make_target(const registry::Location& location, const policy::RegistrySettings& settings,
+                           const credentials::Sources& sources, std::vector<std::string>& warnings) {
+    TRY(const auto locations, registry::with_mirrors(location, settings));
+    Target target{.location = location, .places = {}};
     for (const registry::Location& place : locations) {
         TRY(auto found, credentials::find_credentials(sources, place.host, place.repository, warnings));
-        TRY(auto repository, registry::Repository::create(http, place, std::move(found)));
-        places.repositories_.push_back(std::move(repository));
+        target.places.push_back({place, std::move(found)});
     }
-    return places;
+    return target;
+}
+
+Result<Places> Places::create(const registry::Http& http, const std::vector<Place>& places) {
+    Places created;
+    for (const Place& place : places) {
+        TRY(auto repository, registry::Repository::create(http, place.location, place.credentials));
+        created.repositories_.push_back(std::move(repository));
+    }
+    return created;
 }
 
 Result<registry::Document> Places::manifest(const std::string& tag) const {

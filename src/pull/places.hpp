@@ -11,11 +11,26 @@
 
 namespace coracle::pull {
 
+// A place and what it wants to be told.
+struct Place {
+    registry::Location location;
+    std::optional<credentials::Credentials> credentials;
+};
+
+// One meaning of a reference: the location that gives the image its name, and where it is asked for.
+struct Target {
+    registry::Location location;
+    std::vector<Place> places;  // mirrors, then the location itself
+};
+
+// Looks the credentials up, which may run helper programs. What a reader should know is added to `warnings`.
+Result<Target> make_target(const registry::Location& location, const policy::RegistrySettings& settings,
+                           const credentials::Sources& sources, std::vector<std::string>& warnings);
+
 class Places {
 public:
-    // `http` must outlive it. Remarks on credentials are added to `warnings`.
-    static Result<Places> of(const registry::Location& location, const registry::Http& http,
-                             const credentials::Sources& sources, std::vector<std::string>& warnings);
+    // `http` must outlive it.
+    static Result<Places> create(const registry::Http& http, const std::vector<Place>& places);
 
     // The Errors are those of the last place, the registry itself.
     Result<registry::Document> manifest(const std::string& tag) const;

@@ -2,6 +2,7 @@
 #include "pull/pull.hpp"
 
 #include "base/try.hpp"
+#include "content/name_lock.hpp"
 #include "oci/image_index.hpp"
 #include "oci/media_type.hpp"
 #include "pull/places.hpp"
@@ -10,29 +11,6 @@
 namespace coracle::pull {
 
 namespace {
-
-constexpr int deepest_index = 4;
-
-// Tells its reader's progress.
-class CountedSource final : public layer::ByteSource {
-public:
-    CountedSource(std::unique_ptr<layer::ByteSource> inner, const oci::Descriptor& layer, const Progress& progress)
-        : inner_(std::move(inner)),
-          progress_(progress),
-          event_{.kind = Event::Kind::layer, .digest = layer.digest.str(), .bytes = 0, .total = layer.size} {}
-
-    Result<std::size_t> read(std::span<char> buffer) override {
-        TRY(const std::size_t got, inner_->read(buffer));
-        event_.bytes += got;
-        progress_(event_);
-        return got;
-    }
-
-private:
-    std::unique_ptr<layer::ByteSource> inner_;
-    const Progress& progress_;
-    Event event_;
-};
 
 // What a document says it is; where it does not, what the registry says, else what it looks like. A registry that
 // contradicts the document is not believed (CVE-2021-41190).
@@ -70,7 +48,7 @@ public:
     // The manifest's descriptor; its blobs are in the store, its layers unpacked.
     Result<oci::Descriptor> run() {
         TRY(const registry::Document document, find_manifest());
-        progress_({.kind = Event::Kind::manifest, .digest = document.digest.str(), .bytes = 0, .total = 0});
+        progress_({.kind = PullEvent::Kind::manifest, .digest = document.digest.str(), .bytes = 0, .total = 0});
         TRY(const oci::Manifest manifest, oci::parse_manifest(document.text));
         TRY(const oci::ImageConfig config, take_config(manifest));
         TRY_OK(take_layers(manifest, config));
@@ -89,14 +67,15 @@ private:
     // From the reference down to the one manifest for the platform.
     Result<registry::Document> find_manifest() const {
         TRY(registry::Document document, first_document());
-        for (int depth = 0; depth <= deepest_index; ++depth) {
+        for (std::uint64_t depth = 0; depth <= order_.intake.limits.index_depth; ++depth) {
             TRY(const oci::MediaKind kind, kind_of(document));
             if (kind != oci::MediaKind::index) return document;
             TRY(const oci::ImageIndex index, oci::parse_image_index(document.text));
             TRY(const oci::Descriptor chosen, oci::choose(index, wanted()));
             TRY(document, places_.manifest(chosen).within("manifest " + chosen.digest.short_hex()));
         }
-        return make_error(ErrorCode::corrupt, "indexes are nested deeper than 4 levels");
+        return make_error(ErrorCode::corrupt, "indexes are nested deeper than images.max_index_depth, " +
+                                                  std::to_string(order_.intake.limits.index_depth));
     }
 
     Result<registry::Document> first_document() const {
@@ -112,6 +91,11 @@ private:
     Result<oci::ImageConfig> take_config(const oci::Manifest& manifest) const {
         const oci::Descriptor& descriptor = manifest.config;
         const auto fetch = [&]() -> Result<std::string> {
+            if (store_.has(descriptor.digest, descriptor.size))
+                return store_.read_blob(descriptor.digest, descriptor.size);
+            // Callers that pull the same image at once ask for it once, as for its layers.
+            TRY(const auto lock,
+                content::NameLock::acquire(store_.dir(), "blob-" + std::string(descriptor.digest.hex())));
             if (store_.has(descriptor.digest, descriptor.size))
                 return store_.read_blob(descriptor.digest, descriptor.size);
             TRY(std::string text, places_.document(descriptor));
@@ -143,21 +127,21 @@ private:
         for (std::size_t at = 0; at < manifest.layers.size(); ++at) {
             const oci::Descriptor& layer = manifest.layers[at];
             const bool present = store_.has(layer.digest, layer.size);
-            progress_({.kind = present ? Event::Kind::present : Event::Kind::layer,
+            progress_({.kind = present ? PullEvent::Kind::present : PullEvent::Kind::layer,
                        .digest = layer.digest.str(),
                        .bytes = 0,
                        .total = layer.size});
-            layers.push_back({layer, config.diff_ids[at], [this, layer] { return open(layer); }});
+            layers.push_back({layer, config.diff_ids[at], [this, layer] { return places_.blob(layer); }});
         }
-        snapshot::Intake intake(store_, order_.intake);
-        TRY_OK(intake.take(std::move(layers)));
+        snapshot::IntakeOptions options = order_.intake;
+        options.progress = [this](const oci::Descriptor& layer, std::uint64_t bytes) {
+            progress_(
+                {.kind = PullEvent::Kind::layer, .digest = layer.digest.str(), .bytes = bytes, .total = layer.size});
+        };
+        snapshot::Intake intake(store_, std::move(options));
+        TRY_OK(intake.take(layers));
         warnings_.insert(warnings_.end(), intake.warnings().begin(), intake.warnings().end());
         return {};
-    }
-
-    Result<std::unique_ptr<layer::ByteSource>> open(const oci::Descriptor& layer) const {
-        TRY(auto source, places_.blob(layer));
-        return std::unique_ptr<layer::ByteSource>(std::make_unique<CountedSource>(std::move(source), layer, progress_));
     }
 
     const content::Store& store_;
@@ -172,35 +156,40 @@ bool is_absence(const Error& error) { return error.code == ErrorCode::not_found 
 
 }  // namespace
 
-Result<Order> make_order(const handoff::PullJob& job) {
-    TRY(oci::Reference reference, oci::parse_reference(job.request.reference).at(Stage::request));
-    Order order{.reference = std::move(reference), .platform = {}, .intake = {}};
-    if (job.request.platform) {
-        TRY(order.platform, oci::parse_platform(*job.request.platform).at(Stage::request));
+Result<Order> make_order(const PullRequest& request, const policy::RegistrySettings& settings,
+                         const credentials::Sources& sources, std::vector<std::string>& warnings) {
+    TRY(oci::Reference reference, oci::parse_reference(request.reference));
+    const std::string context = "pull '" + reference.familiar() + "'";
+    TRY(const auto locations, registry::locate(reference, settings).within(context));
+    Order order{.reference = std::move(reference), .platform = {}, .targets = {}};
+    for (const registry::Location& location : locations) {
+        TRY(Target target, make_target(location, settings, sources, warnings).within(context));
+        order.targets.push_back(std::move(target));
     }
-    order.intake.ownership = job.ownership;
-    order.intake.maps = job.maps;
-    order.intake.parallel = job.request.parallel;
+    if (request.platform) {
+        TRY(order.platform, oci::parse_platform(*request.platform));
+    }
+    order.intake.parallel = request.parallel;
     return order;
 }
 
-Result<Pulled> pull(const content::Store& store, const registry::Http& http, const credentials::Sources& sources,
-                    const Order& order, const Progress& progress) {
-    const std::string context = "pull '" + order.reference.familiar() + "'";
-    TRY(const auto locations, registry::locate(order.reference, http.settings()).within(context).at(Stage::resolve));
-    const auto pull_from = [&](const registry::Location& location) -> Result<Pulled> {
+Result<Pulled> pull(const content::Store& store, const registry::Http& http, const Order& order,
+                    const Progress& progress) {
+    const auto pull_from = [&](const Target& target) -> Result<Pulled> {
         std::vector<std::string> warnings;
-        TRY(const Places places, Places::of(location, http, sources, warnings));
+        TRY(const Places places, Places::create(http, target.places));
         TRY(oci::Descriptor manifest, Pull(store, order, places, progress, warnings).run());
-        manifest.ref_name = registry::name_in_store(order.reference, location);
+        manifest.ref_name = registry::name_in_store(order.reference, target.location);
         TRY(image::Image image, image::load(store, manifest));
-        TRY_OK(store.tag(manifest.ref_name, std::move(manifest)));
+        const std::string name = manifest.ref_name;
+        TRY_OK(store.tag(name, std::move(manifest)));
         return Pulled{std::move(image), std::move(warnings)};
     };
     for (std::size_t at = 0;; ++at) {
-        auto pulled = pull_from(locations[at]);
-        const bool last = at + 1 == locations.size();
-        if (pulled || last || !is_absence(pulled.error())) return std::move(pulled).within(context).at(Stage::resolve);
+        auto pulled = pull_from(order.targets[at]);
+        const bool last = at + 1 == order.targets.size();
+        if (pulled || last || !is_absence(pulled.error()))
+            return std::move(pulled).within("pull '" + order.reference.familiar() + "'").at(Stage::resolve);
     }
 }
 

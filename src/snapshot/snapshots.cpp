@@ -3,46 +3,40 @@
 
 #include <fcntl.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "content/paths.hpp"
-#include "layer/apply.hpp"
 #include "snapshot/intake.hpp"
+#include "snapshot/layer_trees.hpp"
+#include "snapshot/merge.hpp"
 #include "snapshot/ownership.hpp"
 
 namespace coracle::snapshot {
 
-namespace paths = content::paths;
-
 namespace {
-
-Result<> unpack_blob(const content::Store& store, const oci::Descriptor& layer, const oci::DiffId& diff_id,
-                     layer::TreeWriter& tree, const layer::Limits& limits) {
-    TRY(const base::UniqueFd blob, store.open_blob(layer.digest, layer.size));
-    layer::FileSource file(blob.get());
-    TRY(auto source, layer::VerifyingSource::create(file, layer.digest, layer.size));
-    TRY_OK(layer::apply_layer(source, layer.size, diff_id, tree, limits).within("layer " + layer.digest.short_hex()));
-    return std::move(source).finish().within("layer " + layer.digest.short_hex());
-}
 
 bool is_opaque_root(const std::filesystem::path& tree, layer::OpaqueMark mark) {
     char value = 0;
     return ::lgetxattr(tree.c_str(), layer::xattr_name(mark), &value, 1) == 1 && value == 'y';
 }
 
-// From the topmost layer down: each once, and nothing below an opaque root.
-std::vector<std::filesystem::path> stack_of(const std::filesystem::path& root, const image::Image& image,
-                                            const std::string& owner_folder, layer::OpaqueMark mark) {
+// From the topmost layer down: each once - its highest place counts -, and nothing below an opaque root. No value: a
+// layer is not unpacked.
+std::optional<std::vector<std::filesystem::path>> stack_of(const std::filesystem::path& root, const LayerTrees& trees,
+                                                           const std::vector<oci::DiffId>& diff_ids,
+                                                           layer::OpaqueMark mark) {
     std::vector<std::filesystem::path> stack;
-    for (std::size_t at = image.layers.size(); at-- > 0;) {
-        auto tree = root / paths::layer_root(image.config.diff_ids[at], owner_folder);
-        if (std::find(stack.begin(), stack.end(), tree) != stack.end()) continue;
-        stack.push_back(std::move(tree));
+    for (std::size_t at = diff_ids.size(); at-- > 0;) {
+        if (std::find(diff_ids.begin() + static_cast<std::ptrdiff_t>(at) + 1, diff_ids.end(), diff_ids[at]) !=
+            diff_ids.end()) {
+            continue;
+        }
+        const auto tree = trees.find(at);
+        if (!tree) return std::nullopt;
+        stack.push_back(root / *tree / "fs");
         if (is_opaque_root(stack.back(), mark)) break;
     }
     std::reverse(stack.begin(), stack.end());
@@ -69,49 +63,46 @@ Result<> check_layers(const image::Image& image) {
     return make_error(ErrorCode::corrupt, "image '" + image.ref + "' has not as many diff_ids as layers");
 }
 
-}  // namespace
-
-bool Snapshots::is_complete(const image::Image& image, const std::string& owner_folder) const {
-    return std::all_of(image.config.diff_ids.begin(), image.config.diff_ids.end(), [&](const oci::DiffId& diff_id) {
-        return base::exists_at(store_.dir().get(), paths::layer(diff_id, owner_folder));
-    });
+Result<base::UniqueFd> open_empty(const std::filesystem::path& target) {
+    TRY_OK(base::make_dirs(target));
+    TRY(base::UniqueFd root, base::open_dir(target));
+    TRY(const auto present, base::list_dir(root.get()));
+    if (present.empty()) return root;
+    return make_error(ErrorCode::invalid_request, "'" + target.string() + "' is not empty", "name a new directory");
 }
+
+}  // namespace
 
 Result<std::vector<std::filesystem::path>> Snapshots::prepare(const image::Image& image, plan::Ownership ownership,
                                                               const base::IdMaps& maps) const {
     TRY_OK(check_layers(image).at(Stage::unpack));
-    const std::string owner_folder = folder_of(ownership, maps);
-    if (!is_complete(image, owner_folder)) {
+    const auto& diff_ids = image.config.diff_ids;
+    const LayerTrees trees(store_, diff_ids, folder_of(ownership, maps));
+    auto stack = stack_of(store_.root(), trees, diff_ids, opaque_mark_of(ownership));
+    if (!stack) {
         Intake intake(store_, {.ownership = ownership, .maps = maps, .limits = limits_});
         TRY_OK(intake.take(layers_of(image)));
+        stack = stack_of(store_.root(), trees, diff_ids, opaque_mark_of(ownership));
     }
-    return stack_of(store_.root(), image, owner_folder, opaque_mark_of(ownership));
+    if (stack) return std::move(*stack);
+    return make_error(ErrorCode::internal, "an unpacked layer of image '" + image.ref + "' is not found again")
+        .at(Stage::unpack);
 }
 
 Result<> Snapshots::flatten(const image::Image& image, plan::Ownership ownership, const base::IdMaps& maps,
                             const std::filesystem::path& target) const {
-    TRY_OK(check_layers(image).at(Stage::unpack));
-    TRY_OK(base::make_dirs(target).at(Stage::unpack));
-    TRY(const base::UniqueFd root, base::open_dir(target).at(Stage::unpack));
-    TRY(const auto present, base::list_dir(root.get()));
-    if (!present.empty()) {
-        return make_error(ErrorCode::invalid_request, "'" + target.string() + "' is not empty", "name a new directory")
-            .at(Stage::unpack);
-    }
-    const auto unpack_all = [&]() -> Result<> {
-        layer::TreeWriter tree(root.get(), owners_of(ownership), layer::flat_whiteouts());
-        for (std::size_t at = 0; at < image.layers.size(); ++at) {
-            TRY_OK(unpack_blob(store_, image.layers[at], image.config.diff_ids[at], tree, limits_));
+    TRY(const base::UniqueFd root, open_empty(target).at(Stage::unpack));
+    TRY(const auto layers, prepare(image, ownership, maps));
+    const auto copy = [&]() -> Result<std::string> {
+        TRY(const MergedLayers merged, MergedLayers::open(layers));
+        if (auto copied = merge_into(merged, root.get()); !copied) {
+            (void)empty_directory(root.get());
+            return std::move(copied).error();
         }
-        return std::move(tree).finish();
+        return std::string();
     };
-    return run_as(ownership, maps,
-                  [&]() -> Result<> {
-                      auto unpacked = unpack_all();
-                      if (!unpacked) (void)empty_directory(root.get());
-                      return unpacked;
-                  })
-        .at(Stage::unpack);
+    TRY_OK(run_as(ownership, maps, copy).at(Stage::unpack));
+    return {};
 }
 
 }  // namespace coracle::snapshot
