@@ -56,7 +56,7 @@ Result<plan::ImageFacts> image_facts(const image::Image& image, const std::vecto
 
 Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) const {
     Stopwatch watch;
-    TRY(image::Image image, image::resolve(store_, request.image).at(Stage::resolve));
+    TRY(image::Image image, find_image(request).at(Stage::resolve));
     if (timing != nullptr) timing->resolve = watch.lap();
 
     const plan::IdMapping mapping = plan::choose_id_mapping(host_);
@@ -77,7 +77,9 @@ Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) con
 }
 
 Result<std::string> HostEngine::explain(const Request& request) const {
-    TRY(const Prepared prepared, prepare(request, nullptr));
+    Request asked = request;
+    asked.pull = PullPolicy::never;  // it tells, and does nothing
+    TRY(const Prepared prepared, prepare(asked, nullptr));
     return explain_plan(prepared);
 }
 

@@ -24,6 +24,8 @@ public:
     Result<std::vector<ImageInfo>> images() const override;
 
 private:
+    // The request's image, pulled where its policy says so.
+    Result<image::Image> find_image(const Request& request) const;
     // Image, layers and plan; `timing`, where given, takes the stages' times.
     Result<Prepared> prepare(const Request& request, Timing* timing) const;
     // The run proper; on the way `result` fills up. An Error: nothing of the program ran.

@@ -1,7 +1,8 @@
-// Implements the Engine's pull: the job for coracle-image, and its answer.
+// Implements the Engine's pull: the job for coracle-image, its answer, and when a run asks for it.
 #include "base/try.hpp"
 #include "engine/host_engine.hpp"
 #include "image_program/client.hpp"
+#include "oci/reference.hpp"
 #include "plan/make_plan.hpp"
 
 namespace coracle::engine {
@@ -21,6 +22,19 @@ Result<std::vector<ImageInfo>> HostEngine::pull_image(const PullRequest& request
                                      .registries = {},
                                      .auth_files = credentials::find_sources({}).files};
     return image_program::run_program(*program, image_program::to_line(job), std::nullopt, progress).at(Stage::resolve);
+}
+
+Result<image::Image> HostEngine::find_image(const Request& request) const {
+    if (request.pull != PullPolicy::always) {
+        auto image = image::resolve(store_, request.image);
+        const bool absent = !image && image.error().code == ErrorCode::not_found;
+        if (!absent || request.pull == PullPolicy::never) return image;
+        TRY(const oci::Reference reference, oci::parse_reference(request.image));
+        // A short name without a registry to look for it is a name of the store, and the store's hint fits it.
+        if (!reference.names_registry()) return image;
+    }
+    TRY(const auto pulled, pull_image({.reference = request.image, .platform = {}}, [](const PullEvent&) {}));
+    return image::resolve(store_, pulled.front().ref);
 }
 
 }  // namespace coracle::engine

@@ -23,7 +23,8 @@ std::vector<oci::Descriptor> matches(const std::vector<oci::Descriptor>& tags, c
     std::vector<oci::Descriptor> found;
     const std::string wanted = reference.str();
     for (const oci::Descriptor& entry : tags) {
-        if (reference.digest ? entry.digest == *reference.digest : entry.ref_name == wanted) return {entry};
+        // An image that was pulled by the digest of its index has that name and another digest.
+        if (entry.ref_name == wanted || (reference.digest && entry.digest == *reference.digest)) return {entry};
         if (!reference.digest && ends_in(entry.ref_name, wanted)) found.push_back(entry);
     }
     return found;

@@ -73,6 +73,11 @@ std::string Reference::str() const {
 
 std::string Reference::familiar() const { return !digest && tag == "latest" ? name : str(); }
 
+bool Reference::names_registry() const {
+    const std::size_t slash = name.find('/');
+    return slash != std::string::npos && is_host(std::string_view(name).substr(0, slash));
+}
+
 Result<Reference> parse_reference(std::string_view text) {
     if (auto bare = Digest::parse(text)) return Reference{"", "", std::move(bare).value()};
     Reference reference;

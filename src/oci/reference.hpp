@@ -18,6 +18,8 @@ struct Reference {
     std::string str() const;
     // As people write it: "busybox" for "busybox:latest".
     std::string familiar() const;
+    // Whether the name begins with a registry: "localhost/app", "registry.example/team/app", "host:5000/app".
+    bool names_registry() const;
 };
 
 // The grammar of the distribution specification: at most 255 bytes of lower-case path components and an optional

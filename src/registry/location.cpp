@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::string_view hub = "docker.io";
 
-// The same rule as in the grammar of references: anything else in front of the first slash is a part of the path.
-bool is_host(std::string_view part) {
-    return part == "localhost" || part.find('.') != std::string_view::npos || part.find(':') != std::string_view::npos;
-}
-
 Location on(std::string host, std::string repository) {
     if (host == "index.docker.io" || host == "registry-1.docker.io") host = hub;
     if (host == hub && repository.find('/') == std::string::npos) repository = "library/" + repository;
@@ -29,16 +24,11 @@ Location on_mirror(const std::string& mirror, const std::string& repository) {
 
 }  // namespace
 
-bool names_registry(const oci::Reference& reference) {
-    const std::size_t slash = reference.name.find('/');
-    return slash != std::string::npos && is_host(std::string_view(reference.name).substr(0, slash));
-}
-
 Result<std::vector<Location>> locate(const oci::Reference& reference, const policy::RegistrySettings& settings) {
     if (reference.name.empty())
         return make_error(ErrorCode::invalid_request, "a digest alone names no registry",
                           "write it as REGISTRY/NAME@" + reference.digest->str());
-    if (names_registry(reference)) {
+    if (reference.names_registry()) {
         const std::size_t slash = reference.name.find('/');
         return std::vector{on(reference.name.substr(0, slash), reference.name.substr(slash + 1))};
     }
@@ -72,7 +62,7 @@ Result<Url> repository_url(const Location& location, const policy::RegistrySetti
 }
 
 std::string name_in_store(const oci::Reference& reference, const Location& location) {
-    if (names_registry(reference)) return reference.str();
+    if (reference.names_registry()) return reference.str();
     oci::Reference full = reference;
     full.name = location.host + "/" + location.repository;
     return full.str();

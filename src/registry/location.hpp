@@ -17,9 +17,6 @@ struct Location {
     bool operator==(const Location&) const = default;
 };
 
-// Whether the name begins with a host: "localhost/app", "registry.example/team/app", "host:5000/app".
-bool names_registry(const oci::Reference& reference);
-
 // The locations that a reference may mean: its own, or one on each registry of the settings' search list. Error:
 // invalid_request for a short name without such a list and for a bare digest.
 Result<std::vector<Location>> locate(const oci::Reference& reference, const policy::RegistrySettings& settings);

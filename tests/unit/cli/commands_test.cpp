@@ -57,13 +57,12 @@ TEST(UnknownWords, AreRefusedWithTheWordThatWasMeant) {
 
 TEST(PlannedWords, SayThatTheyAreNotBuiltYet) {
     FakeHost host;
-    for (const char* word :
-         {"pull", "inspect", "rmi", "gc", "doctor", "ps", "kill", "bench", "batch", "pool", "profile"}) {
+    for (const char* word : {"inspect", "rmi", "gc", "doctor", "ps", "kill", "bench", "batch", "pool", "profile"}) {
         const auto run = run_cli(host, {word, "x"});
         EXPECT_EQ(run.status, 125);
         EXPECT_THAT(run.err, HasSubstr("'" + std::string(word) + "' is not built yet"));
     }
-    EXPECT_EQ(json::parse(run_cli(host, {"pull", "--json", "x"}).out).at("error").at("code"), "unsupported");
+    EXPECT_EQ(json::parse(run_cli(host, {"inspect", "--json", "x"}).out).at("error").at("code"), "unsupported");
 }
 
 TEST(GlobalOptions, AreTakenBeforeAndAfterTheCommand) {
