@@ -18,6 +18,7 @@ import harness
 
 sys.path.insert(0, str(harness.REPOSITORY / "tests" / "support"))
 import faulty_registry as fake  # noqa: E402
+import real_registry as real  # noqa: E402
 
 pytestmark = pytest.mark.needs("machine")
 
@@ -530,3 +531,22 @@ def test_a_pull_killed_at_any_moment_leaves_nothing_and_the_next_is_right(puller
         process.communicate()
         harness.wait_for(lambda: not harness.descendants(), f"coracle-image dies with its caller (kill {kill})")
         assert_pulled(puller, puller.pull(reference), image)
+
+
+# ---- a registry of others ------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("mode", real.MODES)
+def test_docker_registry_gives_its_image_to_those_who_may_have_it(puller, certificates, busybox_layout, tmp_path, mode):
+    with real.serve(mode, tmp_path, certificates) as (host, tokens):
+        reference = real.push(busybox_layout, "busybox", host, certificates, tmp_path)
+        trust = puller.config / "coracle" / "certs.d" / host
+        trust.mkdir(parents=True)
+        (trust / "ca.crt").write_bytes((certificates / "ca.crt").read_bytes())
+        if mode != "tls":
+            assert_refused(puller, puller.pull(reference), "coracle login")
+            (puller.config / "coracle" / "auth.json").write_text(
+                json.dumps({"auths": {host: {"auth": basic_of(real.USER, real.PASSWORD)}}}))
+        done = puller.pull(reference)
+        assert done.code == 0, done
+        assert puller.call("run", reference, "--", "echo", "hello").stdout == "hello\n"
+        assert puller.leftovers() == []
