@@ -47,8 +47,8 @@ class Puller:
     def __init__(self, coracle, config, certificates):
         self.coracle, self.config, self.certificates = coracle, config, certificates
 
-    def trust(self, registry):
-        folder = self.config / "coracle" / "certs.d" / registry.host
+    def trust(self, host):
+        folder = self.config / "coracle" / "certs.d" / host
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "ca.crt").write_bytes((self.certificates / "ca.crt").read_bytes())
 
@@ -80,7 +80,7 @@ class Puller:
 @pytest.fixture
 def puller(empty_coracle, tmp_path, certificates, registry):
     puller = Puller(empty_coracle, tmp_path / "config", certificates)
-    puller.trust(registry)
+    puller.trust(registry.host)
     return puller
 
 
@@ -188,8 +188,9 @@ def with_body(change):
     return lambda handler: handler.answer(200, change(handler.blob()))
 
 
-def flipped(body):
-    return body[:-20] + bytes([body[-20] ^ 1]) + body[-19:]
+def another_date(body):
+    """The gzip header's time: the same tar in another blob."""
+    return body[:4] + bytes([body[4] ^ 1]) + body[5:]
 
 
 def without_length(change):
@@ -213,7 +214,7 @@ def bare_manifest(body, **headers):
 
 
 BLOB_LIES = {
-    "another content": (with_body(flipped), ["digest"]),
+    "another content": (with_body(another_date), ["digest"]),
     "a shorter blob": (with_body(lambda body: body[:-1]), ["descriptor says"]),
     "a longer blob": (with_body(lambda body: body + b"x"), ["descriptor says"]),
     "a longer blob without a length": (without_length(lambda body: body + b"x"), ["sends more than"]),
@@ -300,9 +301,8 @@ def broken_at(position):
 def test_a_blob_goes_on_by_range_after_a_reset(puller, registry):
     image = fake.small_image(layers=1)
     reference = registry.add(image)
-    registry.fault("blob", fake.times(1, lambda handler: handler.blob() in image.layers and broken_at(2 << 20)(handler)))
-    registry.faults["blob"] = [lambda handler, done=[]: handler.blob() in image.layers and not done and not done.append(1)
-                               and broken_at(2 << 20)(handler)]
+    registry.fault("blob", lambda handler: handler.blob() in image.layers and not handler.headers.get("Range") and
+                   broken_at(2 << 20)(handler))
     assert_pulled(puller, puller.pull(reference), image)
     ranges = [headers.get("Range") for path, headers in registry.asked("blob") if fake.digest_of(image.layers[0]) in path]
     assert len(ranges) == 2 and ranges[0] is None and 0 < int(ranges[1][6:-1]) <= 2 << 20, ranges
@@ -485,7 +485,7 @@ def test_a_redirect_to_another_host_carries_no_credentials(puller, registry, oth
     image = fake.small_image(size=1000)
     reference = registry.add(image)
     other_host.add(image)
-    puller.trust(other_host)
+    puller.trust(other_host.host)
     TokenServer(registry)
     puller.log_in(registry, auth=basic_of(USER, PASSWORD))
     wanted = list(registry.faults["blob"])
@@ -498,7 +498,7 @@ def test_a_redirect_to_another_host_carries_no_credentials(puller, registry, oth
 def test_another_host_cannot_ask_for_the_credentials_nor_lead_back_with_them(puller, registry, other_host):
     image = fake.small_image(size=1000)
     reference = registry.add(image)
-    puller.trust(other_host)
+    puller.trust(other_host.host)
     registry.fault("manifest", wants_basic)
     puller.log_in(registry, auth=basic_of(USER, PASSWORD))
     registry.fault("blob", lambda handler: handler.answer(307, Location=other_host.url + handler.path))
@@ -539,9 +539,8 @@ def test_a_pull_killed_at_any_moment_leaves_nothing_and_the_next_is_right(puller
 def test_docker_registry_gives_its_image_to_those_who_may_have_it(puller, certificates, busybox_layout, tmp_path, mode):
     with real.serve(mode, tmp_path, certificates) as (host, tokens):
         reference = real.push(busybox_layout, "busybox", host, certificates, tmp_path)
-        trust = puller.config / "coracle" / "certs.d" / host
-        trust.mkdir(parents=True)
-        (trust / "ca.crt").write_bytes((certificates / "ca.crt").read_bytes())
+        for trusted in [host, f"localhost:{tokens.server.server_port}"] if tokens else [host]:
+            puller.trust(trusted)
         if mode != "tls":
             assert_refused(puller, puller.pull(reference), "coracle login")
             (puller.config / "coracle" / "auth.json").write_text(
