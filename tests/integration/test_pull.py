@@ -549,3 +549,87 @@ def test_docker_registry_gives_its_image_to_those_who_may_have_it(puller, certif
         assert done.code == 0, done
         assert puller.call("run", reference, "--", "echo", "hello").stdout == "hello\n"
         assert puller.leftovers() == []
+
+
+# ---- what the settings say, straight to coracle-image --------------------------------------------------------------------
+
+LIMITS = ["max_entries", "max_image_entries", "max_expansion", "max_path", "max_path_depth", "max_layers", "max_index_depth",
+          "max_archive_members", "max_unpacked", "max_image_unpacked", "max_stream", "expansion_free", "max_pax", "max_xattr",
+          "max_decoder_memory", "max_document"]
+
+
+def pull_with_settings(puller, reference, env=None, **settings):
+    """The last line that coracle-image says to the job."""
+    registries = {"search": [], "plain_http": [], "blocked": [], "mirrors": {}, "certs_dir": None, **settings}
+    job = {"act": "pull", "to": {"store": str(puller.coracle.store), "ownership": 0, "uids": [], "gids": [],
+                                 "limits": dict.fromkeys(LIMITS, 1 << 20)},
+           "reference": reference, "platform": None, "parallel": 2, "stall_ns": 5 * 10**9, "registries": registries, "auth_files": []}
+    program = harness.PROGRAM.with_name("coracle-image")
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**puller.env, **(env or {})}) as process:
+        process.stdin.write(json.dumps(job).encode() + b"\n")
+        process.stdin.flush()
+        lines = process.stdout.read().splitlines()  # its input stays open: the end of it would be our death
+    return json.loads(lines[-1])
+
+
+def digest_in(answer):
+    assert "images" in answer, answer
+    return answer["images"][0]["manifest_digest"]
+
+
+@pytest.fixture
+def plain():
+    with fake.Registry() as registry:
+        yield registry
+
+
+def test_plain_http_is_spoken_only_with_hosts_that_are_named(puller, plain):
+    image = fake.small_image(size=1000)
+    reference = plain.add(image)
+    refused = pull_with_settings(puller, reference)
+    assert "plain_http" in refused["error"]["hint"] and plain.requests == [], refused
+    assert digest_in(pull_with_settings(puller, reference, plain_http=[plain.host])) == image.digest
+
+
+def test_mirrors_are_asked_in_order_and_the_registry_last(puller, registry, other_host, plain):
+    image = fake.small_image(size=1000)
+    reference = registry.add(image)
+    puller.trust(other_host.host)
+    mirrors = {"mirrors": {registry.host: [plain.host, f"{other_host.host}/copy"]}, "plain_http": [plain.host]}
+    other_host.fault("any", lambda handler: handler.answer(404))
+    plain.fault("any", lambda handler: handler.answer(403))
+    assert digest_in(pull_with_settings(puller, reference, **mirrors)) == image.digest
+    assert plain.asked("manifest") and other_host.asked("manifest")[0][0] == "/v2/copy/app/manifests/1"
+    plain.faults.clear()
+    newer = fake.small_image(5, size=1000)
+    plain.add(newer)
+    before = len(registry.requests)
+    assert digest_in(pull_with_settings(puller, reference, **mirrors)) == newer.digest
+    assert len(registry.requests) == before
+
+
+def test_a_blocked_registry_is_never_asked(puller, registry):
+    reference = registry.add(fake.small_image(size=1000))
+    answer = pull_with_settings(puller, reference, blocked=[registry.host])
+    assert answer["error"]["code"] == "denied" and registry.requests == [], answer
+
+
+def test_a_short_name_is_looked_for_on_the_search_list(puller, registry, other_host):
+    image = fake.small_image(size=1000)
+    registry.add(image)
+    puller.trust(other_host.host)
+    answer = pull_with_settings(puller, "app:1", search=[other_host.host, registry.host])
+    assert digest_in(answer) == image.digest and answer["images"][0]["ref"] == f"{registry.host}/app:1"
+    assert other_host.asked("manifest")
+
+
+def test_a_proxy_of_the_environment_is_used_unless_no_proxy_names_the_host(puller, plain):
+    image = fake.small_image(size=1000)
+    plain.add(image)
+    host = "registry.example:5000"  # exists for the proxy alone
+    proxy = {"HTTP_PROXY": plain.url}
+    assert digest_in(pull_with_settings(puller, f"{host}/app:1", proxy, plain_http=[host])) == image.digest
+    assert plain.asked("manifest")[0][0] == f"http://{host}/v2/app/manifests/1"
+    asked = len(plain.requests)
+    answer = pull_with_settings(puller, f"{host}/app:1", {**proxy, "no_proxy": "registry.example"}, plain_http=[host])
+    assert "resolve" in answer["error"]["message"].lower() and len(plain.requests) == asked, answer
