@@ -10,6 +10,18 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+policy::RegistrySettings search(std::vector<std::string> hosts) {
+    policy::RegistrySettings settings;
+    settings.search = std::move(hosts);
+    return settings;
+}
+
+policy::RegistrySettings hub_mirrors(std::vector<std::string> places) {
+    policy::RegistrySettings settings;
+    settings.mirrors["docker.io"] = std::move(places);
+    return settings;
+}
+
 oci::Reference reference(std::string_view text) { return oci::parse_reference(text).value(); }
 
 Location only(std::string_view text, const policy::RegistrySettings& settings = {}) {
@@ -26,7 +38,7 @@ TEST(Location, TheHubHasALibraryForNamesOfOneWord) {
 }
 
 TEST(Location, AShortNameIsLookedForWhereTheSettingsSay) {
-    const auto found = locate(reference("team/app:1"), {.search = {"a.example", "docker.io"}});
+    const auto found = locate(reference("team/app:1"), search({"a.example", "docker.io"}));
     ASSERT_TRUE(found);
     EXPECT_THAT(found.value(), ElementsAre(Location{"a.example", "team/app"}, Location{"docker.io", "team/app"}));
     EXPECT_EQ(name_in_store(reference("team/app:1"), found.value()[0]), "a.example/team/app:1");
@@ -40,7 +52,7 @@ TEST(Location, AShortNameWithoutSearchIsRefusedWithTheFix) {
 }
 
 TEST(Location, ABareDigestNamesNoRegistry) {
-    EXPECT_FALSE(locate(reference("sha256:" + std::string(64, 'a')), {.search = {"docker.io"}}));
+    EXPECT_FALSE(locate(reference("sha256:" + std::string(64, 'a')), search({"docker.io"})));
 }
 
 TEST(Location, TheNameInTheStoreIsTheNameThatWasWritten) {
@@ -49,7 +61,7 @@ TEST(Location, TheNameInTheStoreIsTheNameThatWasWritten) {
 }
 
 TEST(Location, MirrorsComeFirstAndMayHaveAPath) {
-    const policy::RegistrySettings settings{.mirrors = {{"docker.io", {"m.example/hub", "localhost:5000"}}}};
+    const auto settings = hub_mirrors({"m.example/hub", "localhost:5000"});
     const auto places = with_mirrors({"docker.io", "library/busybox"}, settings);
     ASSERT_TRUE(places);
     EXPECT_THAT(places.value(),
@@ -58,8 +70,8 @@ TEST(Location, MirrorsComeFirstAndMayHaveAPath) {
 }
 
 TEST(Location, WhatIsBlockedIsDeniedAndABlockedMirrorLeftOut) {
-    const policy::RegistrySettings settings{.blocked = {"bad.example", "m.example"},
-                                            .mirrors = {{"docker.io", {"m.example"}}}};
+    auto settings = hub_mirrors({"m.example"});
+    settings.blocked = {"bad.example", "m.example"};
     const auto refused = with_mirrors({"bad.example", "app"}, settings);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::denied);
@@ -70,8 +82,9 @@ TEST(Location, TlsUnlessTheSettingsNameTheHost) {
     EXPECT_EQ(repository_url({"docker.io", "library/busybox"}, {}).value().text,
               "https://registry-1.docker.io/v2/library/busybox");
     EXPECT_EQ(repository_url({"localhost:5000", "app"}, {}).value().text, "https://localhost:5000/v2/app");
-    EXPECT_EQ(repository_url({"localhost:5000", "app"}, {.plain_http = {"localhost:5000"}}).value().text,
-              "http://localhost:5000/v2/app");
+    policy::RegistrySettings plain;
+    plain.plain_http = {"localhost:5000"};
+    EXPECT_EQ(repository_url({"localhost:5000", "app"}, plain).value().text, "http://localhost:5000/v2/app");
 }
 
 }  // namespace
