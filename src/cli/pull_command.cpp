@@ -23,6 +23,7 @@ constexpr CommandText text{"coracle pull [OPTIONS] REF",
                            "  coracle pull --json ghcr.io/owner/app@sha256:DIGEST\n"};
 
 constexpr std::uint64_t most_parallel = 64;
+constexpr Duration shortest_stall = std::chrono::milliseconds(100);
 
 struct PullDraft {
     PullRequest request;
@@ -47,7 +48,8 @@ constexpr OptionRow<PullDraft> rows[]{
     {"--stall-timeout", "DURATION", "Options", "Longest time without a KiB a second from the registry (30s)",
      [](PullDraft& draft, const std::string& value) -> Result<> {
          TRY(draft.request.stall_timeout, parse_duration(value));
-         return {};
+         if (draft.request.stall_timeout >= shortest_stall) return {};
+         return make_error(ErrorCode::invalid_request, "'" + value + "' is shorter than 100ms", "try 30s");
      }},
     {"--json", "", "Options", "Print events as lines of JSON, the last one with the image",
      [](PullDraft& draft, const std::string&) -> Result<> {

@@ -83,7 +83,7 @@ Result<> BlobSource::recover(Error broken) {
 }
 
 // Error: unavailable where the connection broke again.
-Result<> BlobSource::skip() {
+Result<> BlobSource::skip_known() {
     std::array<char, 65536> unwanted{};
     while (to_skip_ > 0) {
         const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(to_skip_, unwanted.size()));
@@ -108,7 +108,7 @@ Result<std::size_t> BlobSource::read(std::span<char> buffer) {
     if (at_end_ || buffer.empty()) return std::size_t{0};
     for (;;) {
         const std::uint64_t left = size_ - position_;
-        auto ready = skip();
+        auto ready = skip_known();
         if (ready && left == 0) return read_end();
         auto got =
             ready

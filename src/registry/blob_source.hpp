@@ -24,7 +24,7 @@ private:
     Result<> check_whole() const;
     Result<> check_rest();
     Result<> recover(Error broken);
-    Result<> skip();
+    Result<> skip_known();
     Result<std::size_t> read_end();
 
     const Repository& repository_;

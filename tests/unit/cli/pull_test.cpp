@@ -66,6 +66,7 @@ TEST(PullCommand, WrongWordsAreRefused) {
     EXPECT_THAT(run_cli(host, {"pull", "a", "b"}).err, HasSubstr("more than one"));
     EXPECT_EQ(run_cli(host, {"pull", "--parallel", "0", "a"}).status, 125);
     EXPECT_EQ(run_cli(host, {"pull", "--parallel", "1000", "a"}).status, 125);
+    EXPECT_EQ(run_cli(host, {"pull", "--stall-timeout", "0s", "a"}).status, 125);
     EXPECT_TRUE(host.pulls.empty());
 }
 
