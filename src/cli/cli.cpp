@@ -19,18 +19,14 @@ struct Planned {
     std::string_view name;
     std::string_view hint;
 };
-constexpr std::array<Planned, 11> planned{
-    {{"pull", "bring images in with `coracle import`"},
-     {"inspect", "`coracle images --json` and `coracle plan` show images and runs"},
-     {"rmi", ""},
-     {"gc", ""},
-     {"doctor", "`coracle plan IMAGE` shows what this host can do"},
-     {"ps", ""},
-     {"kill", "a signal to the coracle process ends its run"},
-     {"bench", ""},
-     {"batch", "start several `coracle run` side by side"},
-     {"pool", ""},
-     {"profile", ""}}};
+constexpr std::array<Planned, 8> planned{{{"pull", "bring images in with `coracle import`"},
+                                          {"doctor", "`coracle plan IMAGE` shows what this host can do"},
+                                          {"ps", ""},
+                                          {"kill", "a signal to the coracle process ends its run"},
+                                          {"bench", ""},
+                                          {"batch", "start several `coracle run` side by side"},
+                                          {"pool", ""},
+                                          {"profile", ""}}};
 
 std::string command_list() {
     std::string lines = "Commands:\n";

@@ -1,7 +1,7 @@
 // `coracle import`: an image from a file or directory into the store.
 #include "base/try.hpp"
 #include "cli/command.hpp"
-#include "cli/record_json.hpp"
+#include "cli/images_json.hpp"
 #include "cli/text.hpp"
 
 namespace coracle::cli {

@@ -1,4 +1,4 @@
-// Implements the JSON form of records, errors and image lists.
+// Implements the JSON form of records and errors.
 #include "cli/record_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -121,14 +121,6 @@ Json verdict_json(const RunResult& result, const Json& out, const Json& err) {
             {"hint", or_null(result.hint)}};
 }
 
-Json image_json(const ImageInfo& image) {
-    return {{"ref", image.ref},
-            {"manifest_digest", image.manifest_digest},
-            {"platform", image.platform},
-            {"size", image.size},
-            {"created", or_null(image.created)}};
-}
-
 }  // namespace
 
 std::string record_json(const RunResult& result, OutputMode mode) {
@@ -160,12 +152,6 @@ std::string error_json(const Error& error) {
                    {"stage", or_null(stage)},
                    {"message", error.message},
                    {"hint", or_null(error.hint)}}}});
-}
-
-std::string images_json(const std::vector<ImageInfo>& images) {
-    Json list = Json::array();
-    for (const auto& image : images) list.push_back(image_json(image));
-    return dump({{"images", std::move(list)}});
 }
 
 RunResult failed_result(const Error& error) {

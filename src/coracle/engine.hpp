@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coracle/error.hpp"
+#include "coracle/images.hpp"
 #include "coracle/request.hpp"
 #include "coracle/result.hpp"
 
@@ -20,20 +21,6 @@ struct EngineOptions {
     std::optional<std::filesystem::path> runs;         // default: /run/coracle, or $XDG_RUNTIME_DIR/coracle
     std::optional<std::string> runtime;                // "runc", "crun", "auto" or a path
     std::optional<std::filesystem::path> cgroup_root;  // create runs' cgroups below this directory
-};
-
-struct ImageInfo {
-    std::string ref;              // "busybox"
-    std::string manifest_digest;  // "sha256:..."
-    std::string platform;         // "linux/amd64"
-    std::uint64_t size = 0;       // bytes of the blobs it names
-    std::string created;          // RFC 3339 as the image says, may be empty
-};
-
-// Where an import comes from and what it is called afterwards.
-struct ImportRequest {
-    std::filesystem::path source;    // OCI layout directory, OCI archive, docker-archive, rootfs tar or directory
-    std::optional<std::string> tag;  // name in the store; default: the name in the source, else its file name
 };
 
 // Const after open(): one Engine serves many threads. No globals, no signal handlers, no threads of its own.
@@ -56,6 +43,15 @@ public:
     // The images that `request.source` held, now in the store, layers unpacked and verified.
     virtual Result<std::vector<ImageInfo>> import_image(const ImportRequest& request) const = 0;
     virtual Result<std::vector<ImageInfo>> images() const = 0;
+    virtual Result<ImageDetails> inspect_image(const std::string& ref) const = 0;
+    virtual Result<> tag_image(const std::string& ref, const std::string& name) const = 0;
+    // Takes the names away (a digest: all names of the image) and removes what no image needs any more. Live runs keep
+    // what they use; so does everybody who is just bringing an image in, for a later collect_garbage().
+    virtual Result<RemovalReport> remove_images(const std::vector<std::string>& refs) const = 0;
+    virtual Result<RemovalReport> collect_garbage(const GcRequest& request) const = 0;
+    // Writes images as an OCI archive or layout.
+    virtual Result<> save_images(const SaveRequest& request) const = 0;
+    virtual Result<DiskUsage> disk_usage() const = 0;
 };
 
 }  // namespace coracle

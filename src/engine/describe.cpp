@@ -34,8 +34,8 @@ std::vector<std::pair<std::string, std::string>> granted_limits(const Limits& li
 
 void describe_plan(const Prepared& prepared, const host::HostFacts& host, RunResult& result) {
     const plan::ExecutionPlan& plan = prepared.plan;
-    result.manifest_digest = prepared.image.manifest_digest.str();
-    result.config_digest = prepared.image.config_digest.str();
+    if (prepared.image) result.manifest_digest = prepared.image->manifest_digest.str();
+    if (prepared.image) result.config_digest = prepared.image->config_digest.str();
     result.runtime_name = plan::name_of(plan.runtime);
     result.runtime_version = plan.runtime.version;
     result.host_mode = host.privileged ? "root" : "rootless";

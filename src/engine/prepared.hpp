@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "coracle/request.hpp"
@@ -11,8 +13,9 @@
 namespace coracle::engine {
 
 struct Prepared {
-    image::Image image;
-    std::vector<std::filesystem::path> layers;  // lowest first
+    std::string image_ref;                      // "busybox"; "host" for the host's own programs
+    std::optional<image::Image> image;          // none for `host`
+    std::vector<std::filesystem::path> layers;  // lowest first; one flat tree for RootfsKind::flat
     plan::ExecutionPlan plan;
 };
 

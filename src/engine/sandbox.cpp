@@ -35,7 +35,8 @@ runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const runtime::Pro
                                  .read_only = rootfs.read_only,
                                  .upper_bytes = rootfs.upper_size.count,
                                  .mount_points = {},
-                                 .generated = {}};
+                                 .generated = {},
+                                 .links = {}};
     for (auto layer = prepared.layers.rbegin(); layer != prepared.layers.rend(); ++layer) {
         result.lowers.push_back(layer->string());
     }
@@ -46,6 +47,7 @@ runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const runtime::Pro
     for (const plan::GeneratedFile& file : rootfs.generated) {
         result.generated.push_back({.path = file.path, .content = file.content, .mode = file.mode});
     }
+    for (const plan::GeneratedLink& link : rootfs.links) result.links.push_back({link.path, link.target});
     return result;
 }
 

@@ -97,6 +97,8 @@ Result<std::vector<std::string>> names_for(const Images& images, const std::file
 
 Result<std::vector<Image>> import_all(const content::Store& store, const std::filesystem::path& source,
                                       const std::optional<std::string>& tag) {
+    // Until the images have their names nothing else keeps what came in from being removed.
+    TRY(const auto intake, store.begin_intake());
     TRY(const Images found, bring_in(store, source));
     TRY(const auto names, names_for(found, source, tag));
     std::vector<Image> images;

@@ -18,6 +18,6 @@ Result<ResolvedUser> choose_user(const PlanInput& input, ExecutionPlan& plan);
 Result<> plan_process(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan);
 Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan);
 Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan);
-void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan);
+Result<> plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan);
 
 }  // namespace coracle::plan

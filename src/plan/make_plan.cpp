@@ -19,7 +19,7 @@ Result<ExecutionPlan> make_plan(const PlanInput& input) {
     TRY_OK(plan_process(input, user, plan));
     TRY_OK(plan_limits(input, plan));
     TRY_OK(plan_mounts(input, plan));
-    plan_rootfs(input, user, plan);
+    TRY_OK(plan_rootfs(input, user, plan));
     return plan;
 }
 

@@ -38,6 +38,35 @@ public:
         if (host_.error) return *host_.error;
         return host_.images;
     }
+    Result<ImageDetails> inspect_image(const std::string& ref) const override {
+        host_.refs = {ref};
+        if (host_.error) return *host_.error;
+        return host_.details;
+    }
+    Result<> tag_image(const std::string& ref, const std::string& name) const override {
+        host_.refs = {ref, name};
+        if (host_.error) return *host_.error;
+        return {};
+    }
+    Result<RemovalReport> remove_images(const std::vector<std::string>& refs) const override {
+        host_.refs = refs;
+        if (host_.error) return *host_.error;
+        return host_.removal;
+    }
+    Result<RemovalReport> collect_garbage(const GcRequest& request) const override {
+        host_.gc = request;
+        if (host_.error) return *host_.error;
+        return host_.removal;
+    }
+    Result<> save_images(const SaveRequest& request) const override {
+        host_.save = request;
+        if (host_.error) return *host_.error;
+        return {};
+    }
+    Result<DiskUsage> disk_usage() const override {
+        if (host_.error) return *host_.error;
+        return host_.usage;
+    }
 
 private:
     FakeHost& host_;

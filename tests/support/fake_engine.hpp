@@ -17,10 +17,16 @@ struct FakeHost {
     std::optional<Error> open_error;
     std::optional<Error> error;  // what explain, write_bundle, import_image and images fail with
     std::vector<ImageInfo> images;
+    ImageDetails details;
+    RemovalReport removal;
+    DiskUsage usage;
 
     EngineOptions options;
     std::vector<Request> requests;
     std::vector<ImportRequest> imports;
+    std::vector<std::string> refs;  // the words of the last inspect, tag or rmi
+    GcRequest gc;
+    SaveRequest save;
     std::string bundle_target;
     int runs = 0;
 };
