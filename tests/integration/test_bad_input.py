@@ -49,9 +49,9 @@ def test_networks_not_built_yet_say_so(coracle, mode):
 
 
 @pytest.mark.lacks("overlay")
-def test_without_overlayfs_the_fix_is_named(coracle):
-    record = coracle.record("busybox", "--", "true")
-    assert_refused(record, 125, "overlayfs")
+def test_a_writable_root_without_overlayfs_is_refused_with_the_fix(coracle):
+    record = coracle.record("--writable", "busybox", "--", "true")
+    assert_refused(record, 123, "overlayfs")
     assert "modprobe" in record["hint"], record
 
 
