@@ -31,8 +31,7 @@ std::string command_words() {
     return words;
 }
 
-// Options are those of `run`, words the names of images; where none fits, bash's own completion of file names takes
-// over.
+// Options are those of `run`; where none fits, bash's own completion of file names takes over.
 std::string bash_script() {
     return "_coracle() {\n"
            "    local word=${COMP_WORDS[COMP_CWORD]}\n"
@@ -44,9 +43,6 @@ std::string bash_script() {
            "        COMPREPLY=($(compgen -W '" +
            option_words() +
            "' -- \"$word\"))\n"
-           "    elif [[ ' inspect tag rmi save run plan ' == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
-           "        COMPREPLY=($(compgen -W \"$(\"${COMP_WORDS[0]}\" images 2>/dev/null | awk 'NR > 1 { print $1 }')\" "
-           "-- \"$word\"))\n"
            "    fi\n"
            "}\n"
            "complete -o default -F _coracle coracle\n";
