@@ -41,6 +41,8 @@ int import_command(Context& context, const Arguments& args);
 int images_command(Context& context, const Arguments& args);
 int plan_command(Context& context, const Arguments& args);
 int bundle_command(Context& context, const Arguments& args);
+int login_command(Context& context, const Arguments& args);
+int logout_command(Context& context, const Arguments& args);
 int version_command(Context& context, const Arguments& args);
 int completion_command(Context& context, const Arguments& args);
 

@@ -73,10 +73,13 @@ Json limits_json(const LimitFacts& limits) {
     Json json{{"requested", pairs_json(limits.requested)},
               {"granted", pairs_json(limits.granted)},
               {"enforced", Json::array()},
-              {"clamped", Json::array()},  // no configuration can set ceilings yet, so nothing is ever clamped
+              {"clamped", Json::array()},
               {"degraded", Json::array()}};
     for (const auto& [limit, value, source] : limits.enforced) {
         json["enforced"].push_back({{"limit", limit}, {"value", value}, {"source", source}});
+    }
+    for (const auto& [limit, wanted, granted, ceiling] : limits.clamped) {
+        json["clamped"].push_back({{"limit", limit}, {"wanted", wanted}, {"granted", granted}, {"ceiling", ceiling}});
     }
     for (const auto& [limit, wanted, mechanism, reason] : limits.degraded) {
         json["degraded"].push_back(
@@ -104,7 +107,7 @@ Json timing_json(const Timing& timing) {
         {"delete", or_null(timing.remove)},   {"total", number(timing.total)}};
 }
 
-// What a caller reads first.
+// What a caller reads first. Sentences quote strangers, and callers print them: no line breaks, no control characters.
 Json verdict_json(const RunResult& result, const Json& out, const Json& err) {
     return {{"schema", result_schema},
             {"id", or_null(result.id)},
@@ -118,8 +121,8 @@ Json verdict_json(const RunResult& result, const Json& out, const Json& err) {
             {"stdout", out.at("text")},
             {"stderr", err.at("text")},
             {"stage", or_null(result.stage)},
-            {"message", or_null(result.message)},
-            {"hint", or_null(result.hint)}};
+            {"message", or_null(printable(result.message))},
+            {"hint", or_null(printable(result.hint))}};
 }
 
 Json image_json(const ImageInfo& image) {
@@ -150,7 +153,8 @@ std::string record_json(const RunResult& result, OutputMode mode) {
                      {"config_digest", or_null(result.config_digest)}};
     json["runtime"] = {{"name", or_null(result.runtime_name)}, {"version", or_null(result.runtime_version)}};
     json["host"] = {{"mode", or_null(result.host_mode)}, {"cgroup", or_null(result.host_cgroup)}};
-    json["warnings"] = result.warnings;
+    json["warnings"] = Json::array();
+    for (const std::string& warning : result.warnings) json["warnings"].push_back(printable(warning));
     return dump(json);
 }
 
@@ -159,8 +163,8 @@ std::string error_json(const Error& error) {
     return dump({{"error",
                   {{"code", to_string(error.code)},
                    {"stage", or_null(stage)},
-                   {"message", error.message},
-                   {"hint", or_null(error.hint)}}}});
+                   {"message", printable(error.message)},
+                   {"hint", or_null(printable(error.hint))}}}});
 }
 
 std::string images_json(const std::vector<ImageInfo>& images) {

@@ -20,6 +20,13 @@ struct EngineOptions {
     std::optional<std::filesystem::path> runs;         // default: /run/coracle, or $XDG_RUNTIME_DIR/coracle
     std::optional<std::string> runtime;                // "runc", "crun", "auto" or a path
     std::optional<std::filesystem::path> cgroup_root;  // create runs' cgroups below this directory
+
+    // Configuration, each over the one before. Only the first may set ceilings; it must be root's and written by nobody
+    // else. The first two may be missing.
+    std::filesystem::path system_config = "/etc/coracle/config.yaml";
+    std::optional<std::filesystem::path> user_config;  // default: $XDG_CONFIG_HOME/coracle/config.yaml, ~/.config/...
+    std::optional<std::filesystem::path> config;       // --config
+    std::optional<std::filesystem::path> authfile;     // --authfile: credentials are read and kept there alone
 };
 
 struct ImageInfo {
@@ -34,6 +41,20 @@ struct ImageInfo {
 struct ImportRequest {
     std::filesystem::path source;    // OCI layout directory, OCI archive, docker-archive, rootfs tar or directory
     std::optional<std::string> tag;  // name in the store; default: the name in the source, else its file name
+};
+
+// Who the caller is for a registry ("registry.example:5000", or with a part of a repository's path behind it).
+struct LoginRequest {
+    std::string registry;
+    std::string username;
+    std::string password;
+};
+struct LogoutRequest {
+    std::optional<std::string> registry;  // absent: all of them
+};
+struct LoginDone {
+    std::filesystem::path file;         // the auth file that was changed
+    std::vector<std::string> warnings;  // such as another file that is read first
 };
 
 // Const after open(): one Engine serves many threads. No globals, no signal handlers, no threads of its own.
@@ -56,6 +77,11 @@ public:
     // The images that `request.source` held, now in the store, layers unpacked and verified.
     virtual Result<std::vector<ImageInfo>> import_image(const ImportRequest& request) const = 0;
     virtual Result<std::vector<ImageInfo>> images() const = 0;
+
+    // Keeps, or forgets, the caller's credentials in EngineOptions::authfile, $REGISTRY_AUTH_FILE or coracle's own
+    // file.
+    virtual Result<LoginDone> login(const LoginRequest& request) const = 0;
+    virtual Result<LoginDone> logout(const LogoutRequest& request) const = 0;
 };
 
 }  // namespace coracle

@@ -60,9 +60,7 @@ Result<> check_plain(const AuthFile& auths, const fs::path& file, const std::str
 
 Result<std::string> parse_registry(std::string_view text) {
     std::string registry = normal_registry(text);
-    const std::string host = registry.substr(0, registry.find('/'));
-    const bool is_host = host.find_first_of(".:") != std::string::npos || host == "localhost";
-    if (is_host && oci::parse_reference(registry + "/x")) return registry;
+    if (oci::is_registry(registry)) return registry;
     return make_error(ErrorCode::invalid_request, "'" + std::string(text.substr(0, 300)) + "' is not a registry",
                       "write it as HOST or HOST:PORT, such as docker.io or registry.example:5000");
 }

@@ -94,6 +94,15 @@ Json limits(const Limits& limits) {
     return json;
 }
 
+Json clamped(const std::vector<Clamped>& all) {
+    Json rows = Json::array();
+    for (const Clamped& one : all) {
+        rows.push_back(
+            {{"limit", one.limit}, {"wanted", one.wanted}, {"granted", one.granted}, {"ceiling", one.ceiling}});
+    }
+    return rows;
+}
+
 Json degraded(const std::vector<Degraded>& all) {
     Json rows = Json::array();
     for (const Degraded& one : all) {
@@ -126,6 +135,8 @@ std::string explain_plan(const Prepared& prepared) {
                     {"masked_paths", plan.masked_paths},
                     {"readonly_paths", plan.readonly_paths},
                     {"limits", limits(plan.limits)},
+                    {"limit_sources", prepared.limit_sources},
+                    {"clamped", clamped(prepared.settled.clamped)},
                     {"cgroup", cgroup(plan.cgroup)},
                     {"degraded", degraded(plan.degraded)},
                     {"runtime",

@@ -21,6 +21,7 @@
 namespace coracle {
 
 Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
+    TRY(engine::Configuration configuration, engine::read_configuration(options));
     TRY(engine::Places places, engine::find_places(options));
     TRY(content::Store store, content::Store::open(places.store));
     const char* const path = std::getenv("PATH");
@@ -28,8 +29,8 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
     // What a power cut or two kills at once have left of earlier runs.
     runtime::sweep_runs(places.runs,
                         [](const runtime::StaleRun& run) { (void)cgroup::remove_stale(run.cgroup_parents, run.id); });
-    return std::unique_ptr<Engine>(
-        std::make_unique<engine::HostEngine>(std::move(options), std::move(places), std::move(store), std::move(host)));
+    return std::unique_ptr<Engine>(std::make_unique<engine::HostEngine>(
+        std::move(options), std::move(configuration), std::move(places), std::move(store), std::move(host)));
 }
 
 }  // namespace coracle
@@ -64,7 +65,10 @@ ImageInfo info_of(const image::Image& image) {
 
 Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) const {
     Stopwatch watch;
-    TRY(image::Image image, image::resolve(store_, request.image).at(Stage::resolve));
+    Request asked = request;
+    if (!asked.runtime) asked.runtime = options_.runtime;
+    TRY(plan::Settled settled, plan::settle(asked, configuration_.config).at(Stage::plan));
+    TRY(image::Image image, image::resolve(store_, settled.request.image).at(Stage::resolve));
     if (timing != nullptr) timing->resolve = watch.lap();
 
     const plan::IdMapping mapping = plan::choose_id_mapping(host_);
@@ -75,13 +79,20 @@ Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) con
     if (timing != nullptr) timing->unpack = watch.lap();
 
     TRY(auto volumes, look_at_volumes(request.volumes).at(Stage::plan));
-    Request asked = request;
-    if (!asked.runtime) asked.runtime = options_.runtime;
-    TRY(plan::ExecutionPlan plan,
-        plan::make_plan({.request = asked, .image = facts, .host = host_, .volumes = std::move(volumes)})
-            .at(Stage::plan));
+    TRY(plan::ExecutionPlan plan, plan::make_plan({.request = settled.request,
+                                                   .image = facts,
+                                                   .host = host_,
+                                                   .volumes = std::move(volumes),
+                                                   .basis = settled.basis})
+                                      .at(Stage::plan));
+    plan.warnings.insert(plan.warnings.begin(), configuration_.warnings.begin(), configuration_.warnings.end());
     plan.runtime.version = runtime_version(places_.store, plan.runtime.path);
-    return Prepared{.image = std::move(image), .layers = std::move(layers), .plan = std::move(plan)};
+    auto sources = plan::limit_sources(request, settled);
+    return Prepared{.settled = std::move(settled),
+                    .limit_sources = std::move(sources),
+                    .image = std::move(image),
+                    .layers = std::move(layers),
+                    .plan = std::move(plan)};
 }
 
 Result<std::string> HostEngine::explain(const Request& request) const {

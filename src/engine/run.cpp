@@ -126,6 +126,7 @@ std::vector<std::pair<std::string, std::string>> granted_limits(const Limits& li
 
 void describe_plan(const Prepared& prepared, const host::HostFacts& host, RunResult& result) {
     const plan::ExecutionPlan& plan = prepared.plan;
+    result.image_ref = prepared.settled.request.image;
     result.manifest_digest = prepared.image.manifest_digest.str();
     result.config_digest = prepared.image.config_digest.str();
     result.runtime_name = plan.runtime.kind == plan::RuntimeKind::crun ? "crun" : "runc";
@@ -135,6 +136,7 @@ void describe_plan(const Prepared& prepared, const host::HostFacts& host, RunRes
                          : plan.cgroup.mode == plan::CgroupMode::v1 ? "cgroup1"
                                                                     : "none";
     result.limits.granted = granted_limits(plan.limits);
+    result.limits.clamped = prepared.settled.clamped;
     result.limits.degraded = plan.degraded;
     result.warnings = plan.warnings;
 }

@@ -111,6 +111,10 @@ Reference reference_from(std::string_view text) {
     return Reference{name.empty() ? "image" : name, "latest", std::nullopt};
 }
 
+bool is_registry(std::string_view text) {
+    return is_host(text.substr(0, text.find('/'))) && is_name(std::string(text) + "/x");
+}
+
 bool covers(std::string_view prefix, std::string_view name) {
     return !prefix.empty() && name.starts_with(prefix) && (name.size() == prefix.size() || name[prefix.size()] == '/');
 }

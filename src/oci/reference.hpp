@@ -27,6 +27,9 @@ Result<Reference> parse_reference(std::string_view text);
 // A valid reference out of any text ("My Image.v1" -> "my-image.v1"), for names made of file names.
 Reference reference_from(std::string_view text);
 
+// Whether `text` is a host[:port], with or without a part of a repository's path: "docker.io", "host:5000/team".
+bool is_registry(std::string_view text);
+
 // Whether `prefix` ("host", "host/team") stands for the repository `name`: "host/team" covers "host/team" and
 // "host/team/app", and not "host/teamwork".
 bool covers(std::string_view prefix, std::string_view name);

@@ -1,6 +1,8 @@
 // The concerns of a plan, one function and one file each; make_plan calls them in this order.
 #pragma once
 
+#include <algorithm>
+
 #include "plan/identity.hpp"
 #include "plan/make_plan.hpp"
 
@@ -10,6 +12,12 @@ namespace coracle::plan {
 inline constexpr const char* workspace = "/workspace";
 // Where Request::script lies in the sandbox.
 inline constexpr const char* script_path = "/coracle/script";
+
+// Of the file systems in memory whose size nobody asked for: half of the run's memory.
+inline Bytes scratch_size(const Limits& limits, const Basis& basis) {
+    const Bytes half{limits.memory.count / 2};
+    return basis.storage ? std::min(half, *basis.storage) : half;
+}
 
 Result<> check_request(const Request& request);
 Result<Runtime> choose_runtime(const Request& request, const host::HostFacts& host);

@@ -12,7 +12,7 @@ Result<ExecutionPlan> make_plan(const PlanInput& input) {
     plan.id_mapping = choose_id_mapping(input.host);
     plan.id_maps = make_id_maps(input.host, plan.id_mapping);
     plan.ownership = ownership_of(plan.id_mapping);
-    plan.namespaces.network = input.request.network == NetworkMode::none;
+    plan.namespaces.network = input.request.network.value_or(NetworkMode::none) == NetworkMode::none;
     plan.hostname = "sandbox";
     TRY(plan.runtime, choose_runtime(input.request, input.host));
     TRY(const ResolvedUser user, choose_user(input, plan));

@@ -10,6 +10,7 @@
 #include "host/facts.hpp"
 #include "oci/image_config.hpp"
 #include "plan/plan.hpp"
+#include "plan/settle.hpp"
 
 namespace coracle::plan {
 
@@ -30,6 +31,7 @@ struct PlanInput {
     const ImageFacts& image;
     const host::HostFacts& host;
     std::vector<VolumeFacts> volumes;
+    Basis basis;
 };
 
 // Errors: invalid_request (the request contradicts itself), not_found (user, runtime), unsupported (this host cannot).

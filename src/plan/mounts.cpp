@@ -90,8 +90,11 @@ Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan) {
         const VolumeFacts facts = i < input.volumes.size() ? input.volumes[i] : VolumeFacts{};
         TRY_OK(add_once(wanted, volume_mount(request.volumes[i], facts)));
     }
-    if (!has_mount(wanted, "/tmp")) wanted.push_back(tmpfs_mount("/tmp", 64_MiB, true));
-    if (!has_mount(wanted, workspace)) wanted.push_back(tmpfs_mount(workspace, half(plan.limits.memory), true));
+    const Bytes tmp_size = input.basis.storage ? std::min(64_MiB, *input.basis.storage) : 64_MiB;
+    if (!has_mount(wanted, "/tmp")) wanted.push_back(tmpfs_mount("/tmp", tmp_size, true));
+    if (!has_mount(wanted, workspace)) {
+        wanted.push_back(tmpfs_mount(workspace, scratch_size(plan.limits, input.basis), true));
+    }
     // Outer before inner, or the outer would cover the inner.
     std::stable_sort(wanted.begin(), wanted.end(),
                      [](const Mount& a, const Mount& b) { return a.destination < b.destination; });

@@ -47,8 +47,8 @@ MountPoint mount_point(const Mount& mount) {
 void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan) {
     Rootfs& rootfs = plan.rootfs;
     rootfs.kind = RootfsKind::overlay;
-    rootfs.read_only = !input.request.writable_root;
-    rootfs.upper_size = Bytes{plan.limits.memory.count / 2};
+    rootfs.read_only = !input.request.writable_root.value_or(false);
+    rootfs.upper_size = scratch_size(plan.limits, input.basis);
     rootfs.user_xattr = plan.id_mapping != IdMapping::none;
     rootfs.generated = generated_files(input, user, plan);
     // Above the image, so that they are directories whatever the image has there: runc follows an image's link on /dev

@@ -38,6 +38,16 @@ public:
         if (host_.error) return *host_.error;
         return host_.images;
     }
+    Result<LoginDone> login(const LoginRequest& request) const override {
+        host_.logins.push_back(request);
+        if (host_.error) return *host_.error;
+        return LoginDone{.file = "/home/a/auth.json", .warnings = host_.login_warnings};
+    }
+    Result<LoginDone> logout(const LogoutRequest& request) const override {
+        host_.logouts.push_back(request);
+        if (host_.error) return *host_.error;
+        return LoginDone{.file = "/home/a/auth.json", .warnings = host_.login_warnings};
+    }
 
 private:
     FakeHost& host_;

@@ -17,10 +17,13 @@ struct FakeHost {
     std::optional<Error> open_error;
     std::optional<Error> error;  // what explain, write_bundle, import_image and images fail with
     std::vector<ImageInfo> images;
+    std::vector<std::string> login_warnings;
 
     EngineOptions options;
     std::vector<Request> requests;
     std::vector<ImportRequest> imports;
+    std::vector<LoginRequest> logins;
+    std::vector<LogoutRequest> logouts;
     std::string bundle_target;
     int runs = 0;
 };

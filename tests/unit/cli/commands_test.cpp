@@ -76,6 +76,14 @@ TEST(GlobalOptions, AreTakenBeforeAndAfterTheCommand) {
     EXPECT_FALSE(host.options.store);
 }
 
+TEST(GlobalOptions, NameTheFilesOfConfigurationAndCredentials) {
+    FakeHost host;
+    run_cli(host, {"--config", "/c.yaml", "images", "--authfile", "/a.json"});
+    EXPECT_EQ(host.options.config, "/c.yaml");
+    EXPECT_EQ(host.options.authfile, "/a.json");
+    EXPECT_EQ(host.options.system_config, "/etc/coracle/config.yaml");
+}
+
 TEST(LogLevel, ShowsWarningsThatAreSilentOtherwise) {
     FakeHost host;
     host.on_run = [](const Request&, int) {

@@ -23,7 +23,10 @@ using ::testing::HasSubstr;
 class FindPlaces : public ::testing::Test {
 protected:
     EngineOptions options(const fs::path& runs) const {
-        return {.store = dir_ / "store", .runs = runs, .runtime = {}, .cgroup_root = {}};
+        EngineOptions made;
+        made.store = dir_ / "store";
+        made.runs = runs;
+        return made;
     }
     static mode_t mode_of(const fs::path& path) {
         struct stat status {};
