@@ -158,6 +158,22 @@ def test_a_runtime_that_is_not_installed_is_named(coracle):
     assert record.call.code in (123, 125) and "/no/such/runc" in record["message"], record
 
 
+@sandbox
+def test_a_program_that_is_no_runtime_is_named_as_such(coracle):
+    record = coracle.record("--runtime", "/bin/true", "busybox", "--", "true")
+    assert record.call.code == 125 and "created no container" in record["message"], record
+    assert "/bin/true" in record["message"] and "--runtime" in record["hint"], record
+
+
+@sandbox
+def test_a_script_with_windows_line_ends_or_without_its_interpreter_gets_the_reason(coracle, tmp_path):
+    script = tmp_path / "script"
+    for text, words in (("#!/bin/sh\r\necho hello\r\n", "CR LF"), ("#!/usr/bin/perl\n", "interpreter")):
+        script.write_bytes(text.encode())
+        record = coracle.record("--script", script, "busybox")
+        assert (record["reason"], record["exit_code"]) == ("exec_failed", 127) and words in record["hint"], record
+
+
 @pytest.mark.needs("user")
 @pytest.mark.lacks("sandbox")
 def test_without_user_namespaces_the_fix_is_named(coracle):
