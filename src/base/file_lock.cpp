@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -12,11 +13,43 @@
 
 namespace coracle::base {
 
-Result<std::optional<FileLock>> FileLock::try_acquire(int dir_fd, const std::string& name) {
-    TRY(UniqueFd fd, open_file_at(dir_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-    if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return std::optional<FileLock>(FileLock(std::move(fd)));
+namespace {
+
+// Its owner may have removed the file between our open and our lock: then nobody else would see the lock.
+bool is_still_there(int dir_fd, const std::string& name, const UniqueFd& fd) {
+    struct stat locked {};
+    struct stat named {};
+    return ::fstat(fd.get(), &locked) == 0 && ::fstatat(dir_fd, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
+}
+
+Result<UniqueFd> open_lock(int dir_fd, const std::string& name) {
+    return open_file_at(dir_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+}
+
+int operation(LockKind kind) { return kind == LockKind::shared ? LOCK_SH : LOCK_EX; }
+
+}  // namespace
+
+Result<std::optional<FileLock>> FileLock::try_on(UniqueFd file, LockKind kind) {
+    if (::flock(file.get(), operation(kind) | LOCK_NB) == 0) return std::optional<FileLock>(FileLock(std::move(file)));
     if (errno == EWOULDBLOCK) return std::optional<FileLock>();
-    return os_error("lock '" + name + "'", errno);
+    return os_error("lock", errno);
+}
+
+Result<FileLock> FileLock::on(UniqueFd file, LockKind kind) {
+    while (::flock(file.get(), operation(kind)) != 0) {
+        if (errno != EINTR) return os_error("lock", errno);
+    }
+    return FileLock(std::move(file));
+}
+
+Result<std::optional<FileLock>> FileLock::try_acquire(int dir_fd, const std::string& name, LockKind kind) {
+    for (;;) {
+        TRY(UniqueFd fd, open_lock(dir_fd, name));
+        TRY(auto lock, try_on(std::move(fd), kind).within("'" + name + "'"));
+        if (!lock || is_still_there(dir_fd, name, lock->file())) return lock;
+    }
 }
 
 Result<FileLock> FileLock::create_held(int dir_fd, const std::string& name) {
@@ -35,12 +68,12 @@ bool FileLock::is_held(int dir_fd, const std::string& name) {
     return fd && ::flock(fd.value().get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-Result<FileLock> FileLock::acquire(int dir_fd, const std::string& name) {
-    TRY(UniqueFd fd, open_file_at(dir_fd, name, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-    while (::flock(fd.get(), LOCK_EX) != 0) {
-        if (errno != EINTR) return os_error("lock '" + name + "'", errno);
+Result<FileLock> FileLock::acquire(int dir_fd, const std::string& name, LockKind kind) {
+    for (;;) {
+        TRY(UniqueFd fd, open_lock(dir_fd, name));
+        TRY(FileLock lock, on(std::move(fd), kind).within("'" + name + "'"));
+        if (is_still_there(dir_fd, name, lock.file())) return lock;
     }
-    return FileLock(std::move(fd));
 }
 
 }  // namespace coracle::base

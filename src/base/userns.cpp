@@ -91,7 +91,8 @@ Error unpacked(const std::string& text) {
 }
 
 // The child's life: enter the namespace, wait for the maps, become its root, act.
-Result<> child_acts(const UniqueFd& entered, const UniqueFd& mapped, const std::function<Result<>()>& act) {
+Result<std::string> child_acts(const UniqueFd& entered, const UniqueFd& mapped,
+                               const std::function<Result<std::string>()>& act) {
     if (::unshare(CLONE_NEWUSER) != 0) return user_namespace_error("create a user namespace", errno);
     TRY_OK(write_all(entered.get(), "e", "pipe"));
     char go = 0;
@@ -126,7 +127,7 @@ Result<> write_id_maps_by_helpers(pid_t pid, const IdMaps& maps) {
     return run_map_helper("newgidmap", pid, maps.gids);
 }
 
-Result<> run_in_userns(const IdMaps& maps, const std::function<Result<>()>& act) {
+Result<std::string> run_in_userns(const IdMaps& maps, const std::function<Result<std::string>()>& act) {
     TRY(Pipe entered, make_pipe());
     TRY(Pipe mapped, make_pipe());
     TRY(Pipe report, make_pipe());
@@ -136,8 +137,8 @@ Result<> run_in_userns(const IdMaps& maps, const std::function<Result<>()>& act)
         entered.read.reset();
         mapped.write.reset();
         report.read.reset();
-        const Result<> done = child_acts(entered.write, mapped.read, act);
-        if (!done) (void)write_all(report.write.get(), packed(done.error()), "pipe");
+        const auto done = child_acts(entered.write, mapped.read, act);
+        (void)write_all(report.write.get(), done ? done.value() : packed(done.error()), "pipe");
         ::_exit(done ? 0 : 1);
     }
     entered.write.reset();
@@ -152,10 +153,10 @@ Result<> run_in_userns(const IdMaps& maps, const std::function<Result<>()>& act)
         if (maps_written) (void)write_all(mapped.write.get(), "m", "pipe");
         mapped.write.reset();
     }
-    const auto text = read_all(report.read.get(), 64_KiB, "the child's report");
+    auto text = read_all(report.read.get(), 1_MiB, "the child's report");
     TRY(const int status, wait_for(child));
     TRY_OK(std::move(maps_written));
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return text;
     if (text && !text.value().empty()) return unpacked(text.value());
     return make_error(ErrorCode::internal, "the child in the user namespace died");
 }

@@ -19,16 +19,8 @@ struct Planned {
     std::string_view name;
     std::string_view hint;
 };
-constexpr std::array<Planned, 9> planned{
-    {{"pull", "bring images in with `coracle import`"},
-     {"inspect", "`coracle images --json` and `coracle plan` show images and runs"},
-     {"rmi", ""},
-     {"gc", ""},
-     {"doctor", "`coracle plan IMAGE` shows what this host can do"},
-     {"bench", ""},
-     {"batch", "start several `coracle run` side by side"},
-     {"pool", ""},
-     {"profile", ""}}};
+constexpr std::array<Planned, 4> planned{
+    {{"bench", ""}, {"batch", "start several `coracle run` side by side"}, {"pool", ""}, {"profile", ""}}};
 
 std::string command_list() {
     std::string lines = "Commands:\n";
@@ -82,6 +74,7 @@ int run_cli(std::span<const std::string> args, const Streams& streams, const Eng
     add_global_options(options, context.global);
     auto parsed = parse_words(text, options, OptionsEnd::at_first_word, Arguments(args.begin(), args.end()));
     if (!parsed) return fail(context, parsed.error());
+    if (!parsed->words.empty() && parsed->words.front() == "--") parsed->words.erase(parsed->words.begin());
     if (!parsed->help && !parsed->words.empty()) parsed->words = without_help_word(std::move(parsed->words));
     if (parsed->help || parsed->words.empty()) return print_help(context, options);
     return dispatch(context, parsed->words.front(), Arguments(parsed->words.begin() + 1, parsed->words.end()));

@@ -38,15 +38,34 @@ struct Command {
 
 int run_command(Context& context, const Arguments& args);
 int import_command(Context& context, const Arguments& args);
+int pull_command(Context& context, const Arguments& args);
 int images_command(Context& context, const Arguments& args);
+int doctor_command(Context& context, const Arguments& args);
 int ps_command(Context& context, const Arguments& args);
 int kill_command(Context& context, const Arguments& args);
+int inspect_command(Context& context, const Arguments& args);
+int tag_command(Context& context, const Arguments& args);
+int rmi_command(Context& context, const Arguments& args);
+int gc_command(Context& context, const Arguments& args);
+int save_command(Context& context, const Arguments& args);
+int du_command(Context& context, const Arguments& args);
 int plan_command(Context& context, const Arguments& args);
 int bundle_command(Context& context, const Arguments& args);
+int login_command(Context& context, const Arguments& args);
+int logout_command(Context& context, const Arguments& args);
 int version_command(Context& context, const Arguments& args);
 int completion_command(Context& context, const Arguments& args);
 
 std::span<const Command> commands();
+
+// The row of `--json`, for every draft that has a field `json`.
+template <class Draft>
+constexpr OptionRow<Draft> json_row(std::string_view help) {
+    return {"--json", "", "Options", help, [](Draft& draft, const std::string&) -> Result<> {
+                draft.json = true;
+                return {};
+            }};
+}
 
 // The whole of a command that answers with a text: reads the options, then prints the help, the answer or the error.
 // `json` is the command's own flag, read after the options were.

@@ -1,4 +1,6 @@
 // The table of commands, and what all of them share: global options, printing, failing.
+#include <cerrno>
+
 #include "base/files.hpp"
 #include "cli/command.hpp"
 #include "cli/record_json.hpp"
@@ -11,14 +13,30 @@ namespace {
 constexpr Command table[]{
     {"run", "Run a command in a fresh sandbox", run_command},
     {"import", "Take an image into the store", import_command},
+    {"pull", "Fetch an image from a registry", pull_command},
     {"images", "List the images in the store", images_command},
+    {"doctor", "Say what this host can do, and what fixes the rest", doctor_command},
     {"ps", "List the runs that are alive", ps_command},
     {"kill", "Send a signal to live runs", kill_command},
+    {"inspect", "Show an image: configuration, layers, sizes", inspect_command},
+    {"tag", "Give an image another name", tag_command},
+    {"rmi", "Remove images by name", rmi_command},
+    {"gc", "Remove what no image needs, and images by age or size", gc_command},
+    {"save", "Write images to an OCI archive or layout", save_command},
+    {"du", "Show what the store takes on disk", du_command},
+    {"login", "Keep credentials for a registry", login_command},
+    {"logout", "Forget credentials for a registry", logout_command},
     {"plan", "Print what a run would do on this host", plan_command},
     {"bundle", "Write the OCI bundle of a run", bundle_command},
     {"version", "Print the version", version_command},
     {"completion", "Print a completion script for bash", completion_command},
 };
+
+Result<> set_path(std::optional<std::filesystem::path>& target, const std::string& value) {
+    if (value.empty()) return make_error(ErrorCode::invalid_request, "'' is not a file", "name one");
+    target = value;
+    return {};
+}
 
 constexpr OptionRow<GlobalOptions> global_rows[]{
     {"--store", "DIR", global_group, "Where images live (/var/lib/coracle; users: ~/.local/share/coracle)",
@@ -34,10 +52,10 @@ constexpr OptionRow<GlobalOptions> global_rows[]{
          global.log_level = *level;
          return {};
      }},
-    {"--config", "FILE", hidden_group, "Configuration file",
-     [](GlobalOptions&, const std::string&) -> Result<> {
-         return make_error(ErrorCode::unsupported, "is a known option but not built yet", "leave it out for now");
-     }},
+    {"--config", "FILE", global_group, "Configuration over /etc/coracle/config.yaml and ~/.config/coracle/config.yaml",
+     [](GlobalOptions& global, const std::string& value) { return set_path(global.engine.config, value); }},
+    {"--authfile", "FILE", global_group, "Registries' credentials in FILE alone, in podman's form",
+     [](GlobalOptions& global, const std::string& value) { return set_path(global.engine.authfile, value); }},
 };
 
 }  // namespace
@@ -56,7 +74,9 @@ Result<> refuse_words(const Arguments& words) {
 
 int print(const Context& context, std::string_view text) {
     const auto written = base::write_all(context.streams.out, text, "standard output");
-    return written ? status_ok : fail(context, written.error());
+    if (written) return status_ok;
+    // Nobody reads any more (`coracle images | head -1`): that is no fault to tell of.
+    return written.error().os_errno == EPIPE ? status_failed : fail(context, written.error());
 }
 
 void complain(const Context& context, std::string_view message, std::string_view hint) {

@@ -1,7 +1,7 @@
 // `coracle import`: an image from a file or directory into the store.
 #include "base/try.hpp"
 #include "cli/command.hpp"
-#include "cli/record_json.hpp"
+#include "cli/images_json.hpp"
 #include "cli/text.hpp"
 
 namespace coracle::cli {
@@ -12,11 +12,12 @@ constexpr CommandText text{
     "coracle import [OPTIONS] SOURCE",
     "Take an image into the store, verify it and unpack its layers.\n"
     "SOURCE is an OCI layout directory, an OCI archive, a `docker save` archive, or a root file system as a\n"
-    "directory or tar; compression is told by content.",
+    "directory or tar; compression is told by content. '-' is standard input.",
     "Examples:\n"
     "  docker save python:3.12 -o python.tar && coracle import python.tar\n"
     "  coracle import ./layout --tag mine:1\n"
-    "  coracle import rootfs.tar.gz --tag tools\n"};
+    "  coracle import rootfs.tar.gz --tag tools\n"
+    "  docker save python:3.12 | coracle import -\n"};
 
 struct ImportDraft {
     ImportRequest request;
@@ -53,6 +54,9 @@ Result<std::string> execute(Context& context, ImportDraft& draft, const std::vec
     TRY(const auto images, engine->import_image(draft.request));
     if (draft.json) return images_json(images);
     std::string lines;
+    for (const auto& image : images) {
+        for (const auto& warning : image.warnings) complain(context, "warning: " + image.ref + ": " + warning, {});
+    }
     for (const auto& image : images) lines += printable(image.ref + "  " + image.manifest_digest) + "\n";
     return lines;
 }

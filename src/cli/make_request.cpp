@@ -77,15 +77,15 @@ Result<Request> finish(const RunDraft& draft, const Streams& streams) {
 }  // namespace
 
 Result<> take_words(RunDraft& draft, std::vector<std::string> words) {
-    if (words.empty() || words.front().empty()) {
-        return make_error(ErrorCode::invalid_request, "no image is named",
+    auto word = words.begin();
+    if (word != words.end() && word->empty()) {
+        return make_error(ErrorCode::invalid_request, "'' is not an image",
                           "name one of `coracle images`, such as: coracle run busybox echo hello")
             .at(Stage::request);
     }
-    draft.request.image = std::move(words.front());
-    auto command = words.begin() + 1;
-    if (command != words.end() && *command == "--") ++command;
-    draft.request.command.assign(std::make_move_iterator(command), std::make_move_iterator(words.end()));
+    if (word != words.end() && *word != "--") draft.request.image = std::move(*word++);
+    if (word != words.end() && *word == "--") ++word;
+    draft.request.command.assign(std::make_move_iterator(word), std::make_move_iterator(words.end()));
     return {};
 }
 

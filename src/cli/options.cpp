@@ -74,12 +74,14 @@ public:
     Result<ParsedWords> read(const std::vector<std::string>& args) {
         std::optional<Error> error = parse(args);
         if (wants_help_) return ParsedWords{.help = true, .help_text = app_.help(), .words = {}};
+        auto rest = app_.remaining();
+        // First: what an option without a value has swallowed makes no sense as its value.
+        if (auto whole = refuse_empty_values(args, rest); !whole) error = std::move(whole).error();
         if (auto applied = apply_in_order(); !applied && !error) error = std::move(applied).error();
         if (error) return *std::move(error);
-        auto rest = app_.remaining();
-        TRY_OK(refuse_empty_values(args, rest));
         TRY_OK(refuse_unknown_options(rest));
-        if (const auto dashes = find_dashes(rest); dashes != rest.end()) rest.erase(dashes);
+        const auto dashes = end_ == OptionsEnd::at_dashes ? find_dashes(rest) : rest.end();
+        if (dashes != rest.end()) rest.erase(dashes);
         return ParsedWords{.help = false, .help_text = {}, .words = std::move(rest)};
     }
 
@@ -138,10 +140,7 @@ private:
         return {};
     }
 
-    Words::iterator find_dashes(Words& rest) const {
-        if (end_ == OptionsEnd::at_dashes) return std::find(rest.begin(), rest.end(), "--");
-        return !rest.empty() && rest.front() == "--" ? rest.begin() : rest.end();
-    }
+    static Words::iterator find_dashes(Words& rest) { return std::find(rest.begin(), rest.end(), "--"); }
 
     Result<> refuse_unknown_options(Words& rest) const {
         const auto last = end_ == OptionsEnd::at_dashes ? find_dashes(rest) : rest.begin() + (rest.empty() ? 0 : 1);

@@ -56,7 +56,7 @@ enum class OptionsEnd {
 struct ParsedWords {
     bool help = false;
     std::string help_text;           // where help was asked for
-    std::vector<std::string> words;  // without the "--" that ended the options
+    std::vector<std::string> words;  // without the "--" of at_dashes; with at_first_word it stays, if it comes first
 };
 
 // Applies the options in the order given; a later one wins. An error names the option and, where one is near, the one

@@ -1,10 +1,11 @@
-// Implements the JSON form of records, errors and image lists.
+// Implements the JSON form of records and errors.
 #include "cli/record_json.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cmath>
 
+#include "base/base64.hpp"
 #include "cli/text.hpp"
 
 namespace coracle::cli {
@@ -36,7 +37,7 @@ Json stream_json(const Stream& stream, OutputMode mode) {
     }
     const bool exact = is_utf8(stream.data);
     return {{"text", exact ? stream.data : lossy_utf8(stream.data)},
-            {"base64", exact ? Json() : Json(base64(stream.data))},
+            {"base64", exact ? Json() : Json(base::base64(stream.data))},
             {"bytes_total", stream.bytes_total},
             {"bytes_kept", stream.data.size()},
             {"truncated", stream.truncated()},
@@ -73,10 +74,13 @@ Json limits_json(const LimitFacts& limits) {
     Json json{{"requested", pairs_json(limits.requested)},
               {"granted", pairs_json(limits.granted)},
               {"enforced", Json::array()},
-              {"clamped", Json::array()},  // no configuration can set ceilings yet, so nothing is ever clamped
+              {"clamped", Json::array()},
               {"degraded", Json::array()}};
     for (const auto& [limit, value, source] : limits.enforced) {
         json["enforced"].push_back({{"limit", limit}, {"value", value}, {"source", source}});
+    }
+    for (const auto& [limit, wanted, granted, ceiling] : limits.clamped) {
+        json["clamped"].push_back({{"limit", limit}, {"wanted", wanted}, {"granted", granted}, {"ceiling", ceiling}});
     }
     for (const auto& [limit, wanted, mechanism, reason] : limits.degraded) {
         json["degraded"].push_back(
@@ -104,7 +108,7 @@ Json timing_json(const Timing& timing) {
         {"delete", or_null(timing.remove)},   {"total", number(timing.total)}};
 }
 
-// What a caller reads first.
+// What a caller reads first. Sentences quote strangers, and callers print them: no line breaks, no control characters.
 Json verdict_json(const RunResult& result, const Json& out, const Json& err) {
     return {{"schema", result_schema},
             {"id", or_null(result.id)},
@@ -118,16 +122,8 @@ Json verdict_json(const RunResult& result, const Json& out, const Json& err) {
             {"stdout", out.at("text")},
             {"stderr", err.at("text")},
             {"stage", or_null(result.stage)},
-            {"message", or_null(result.message)},
-            {"hint", or_null(result.hint)}};
-}
-
-Json image_json(const ImageInfo& image) {
-    return {{"ref", image.ref},
-            {"manifest_digest", image.manifest_digest},
-            {"platform", image.platform},
-            {"size", image.size},
-            {"created", or_null(image.created)}};
+            {"message", or_null(printable(result.message))},
+            {"hint", or_null(printable(result.hint))}};
 }
 
 }  // namespace
@@ -150,7 +146,8 @@ std::string record_json(const RunResult& result, OutputMode mode) {
                      {"config_digest", or_null(result.config_digest)}};
     json["runtime"] = {{"name", or_null(result.runtime_name)}, {"version", or_null(result.runtime_version)}};
     json["host"] = {{"mode", or_null(result.host_mode)}, {"cgroup", or_null(result.host_cgroup)}};
-    json["warnings"] = result.warnings;
+    json["warnings"] = Json::array();
+    for (const std::string& warning : result.warnings) json["warnings"].push_back(printable(warning));
     return dump(json);
 }
 
@@ -159,14 +156,8 @@ std::string error_json(const Error& error) {
     return dump({{"error",
                   {{"code", to_string(error.code)},
                    {"stage", or_null(stage)},
-                   {"message", error.message},
-                   {"hint", or_null(error.hint)}}}});
-}
-
-std::string images_json(const std::vector<ImageInfo>& images) {
-    Json list = Json::array();
-    for (const auto& image : images) list.push_back(image_json(image));
-    return dump({{"images", std::move(list)}});
+                   {"message", printable(error.message)},
+                   {"hint", or_null(printable(error.hint))}}}});
 }
 
 RunResult failed_result(const Error& error) {

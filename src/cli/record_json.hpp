@@ -13,8 +13,6 @@ std::string record_json(const RunResult& result, OutputMode mode);
 
 // {"error": {...}} for commands that have no record of a run.
 std::string error_json(const Error& error);
-// {"images": [...]}
-std::string images_json(const std::vector<ImageInfo>& images);
 
 // The record of a run that did not come to pass.
 RunResult failed_result(const Error& error);

@@ -60,11 +60,11 @@ Result<> RecordSinks::open_file(const std::string& path) {
     }
     const auto real = behind_links(path);
     const auto folder = real.has_parent_path() ? real.parent_path() : std::filesystem::path(".");
-    TRY(folder_, base::open_dir(folder));
+    auto opened = base::open_dir(folder);
+    if (!opened) return os_error("create '" + path + "'", opened.error().os_errno);
+    folder_ = std::move(opened).value();
     name_ = real.filename().string();
-    if (::faccessat(folder_.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
-        return os_error("write in '" + folder.string() + "'", errno);
-    }
+    if (::faccessat(folder_.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return os_error("create '" + path + "'", errno);
     return {};
 }
 

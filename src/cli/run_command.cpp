@@ -9,9 +9,11 @@ namespace coracle::cli {
 namespace {
 
 constexpr CommandText text{
-    "coracle run [OPTIONS] IMAGE [--] [COMMAND [ARG...]]",
+    "coracle run [OPTIONS] IMAGE [--] [COMMAND [ARG...]]\n"
+    "       coracle run [OPTIONS] [-- COMMAND [ARG...]]",
     "Run COMMAND, or the image's own, in a fresh sandbox and tell how it ended.\n"
-    "Options end at IMAGE: what follows belongs to the command, even where it looks like an option.",
+    "Options end at IMAGE: what follows belongs to the command, even where it looks like an option.\n"
+    "Without IMAGE, or with -- in its place, it is default_image of the configuration.",
     "Exit status: the program's own; 128+N for signal N; 124 wall time over; 137 out of memory;\n"
     "  122 output limit; 123 policy refused; 125 coracle failed and nothing ran; 126 not executable;\n"
     "  127 not found. The status is a hint, `reason` in the record decides.\n\n"
@@ -41,6 +43,9 @@ void log_findings(const Log& log, const RunResult& result) {
     for (const auto& warning : result.warnings) log.warn(warning);
     for (const auto& [limit, wanted, mechanism, reason] : result.limits.degraded) {
         log.warn("limit " + limit + " " + wanted + " is held by " + mechanism + ": " + reason);
+    }
+    for (const auto& [limit, wanted, granted, ceiling] : result.limits.clamped) {
+        log.warn("limit " + limit + " " + wanted + " is held to " + granted + " by " + ceiling);
     }
     log.info("run " + result.id + " ended: " + std::string(to_string(result.reason)) + ", " +
              std::to_string(result.timing_ms.total) + " ms");

@@ -127,7 +127,7 @@ constexpr OptionRow<RunDraft> request_rows[]{
     {"--writable", "", "Files", "Root file system that can be written; what is written goes with the run",
      set_to<&Request::writable_root, true>},
     {"--script", "FILE|-", "Files",
-     "Run the text of FILE, or of stdin: by COMMAND, else by its #! line, else by /bin/sh", set_script},
+     "Run the text of FILE, or of stdin (at most 4m): by COMMAND, else by its #! line, else by /bin/sh", set_script},
 
     {"-e,--env", "NAME[=VALUE]", "Program", "Set a variable; without a value, pass on the caller's",
      collect<&RunDraft::env>},

@@ -24,7 +24,8 @@ void add_request_options(std::vector<BoundOption>& options, RunDraft& draft);
 // --json, --result, --result-fd.
 void add_record_options(std::vector<BoundOption>& options, RunDraft& draft);
 
-// IMAGE [--] [COMMAND [ARG...]] as they stood on the command line.
+// [IMAGE] [--] [COMMAND [ARG...]] as they stood on the command line. Without IMAGE, or with "--" in its place, it is
+// the default image of the configuration.
 Result<> take_words(RunDraft& draft, std::vector<std::string> words);
 
 // Reads the environment files and the script, and makes host paths absolute.

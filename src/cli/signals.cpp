@@ -35,20 +35,26 @@ Result<SignalPipe> SignalPipe::install() {
 
 void SignalPipe::take_signals() {
     pipe_for_handler = write_end_.get();
+    for (const int number : signals) take(number);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) take(number);
+}
+
+void SignalPipe::take(int number) {
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
     ::sigemptyset(&action.sa_mask);
-    for (std::size_t i = 0; i < signals.size(); ++i) {
-        ::sigaction(signals[i], nullptr, &before_[i]);
-        // nohup(1) and a shell's background jobs ignore signals on purpose: stay deaf to those.
-        if (before_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &action, nullptr);
-    }
+    Taken taken{.number = number};
+    ::sigaction(number, nullptr, &taken.before);
+    // nohup(1) and a shell's background jobs ignore signals on purpose: stay deaf to those.
+    if (taken.before.sa_handler == SIG_IGN) return;
+    ::sigaction(number, &action, nullptr);
+    taken_.push_back(taken);
 }
 
 SignalPipe::~SignalPipe() {
     if (!write_end_) return;  // moved from
-    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
+    for (const Taken& taken : taken_) ::sigaction(taken.number, &taken.before, nullptr);
     pipe_for_handler = -1;
 }
 

@@ -60,23 +60,6 @@ std::string lossy_utf8(std::string_view bytes) {
     return text;
 }
 
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const std::size_t have = bytes.size() - i < 3 ? bytes.size() - i : 3;
-        unsigned group = byte_at(bytes, i) << 16U;
-        if (have > 1) group |= byte_at(bytes, i + 1) << 8U;
-        if (have > 2) group |= byte_at(bytes, i + 2);
-        text += letters[group >> 18U & 63U];
-        text += letters[group >> 12U & 63U];
-        text += have > 1 ? letters[group >> 6U & 63U] : '=';
-        text += have > 2 ? letters[group & 63U] : '=';
-    }
-    return text;
-}
-
 std::string printable(std::string_view text) {
     std::string line = lossy_utf8(text);
     for (std::size_t i = 0; i < line.size(); ++i) {

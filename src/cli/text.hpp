@@ -1,4 +1,4 @@
-// Makes bytes of strangers fit for JSON and for a terminal: UTF-8 with replacements, base64, no control characters.
+// Makes bytes of strangers fit for JSON and for a terminal: UTF-8 with replacements, no control characters.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,6 @@ namespace coracle::cli {
 bool is_utf8(std::string_view bytes);
 // Well-formed UTF-8: each byte that belongs to no character becomes U+FFFD.
 std::string lossy_utf8(std::string_view bytes);
-std::string base64(std::string_view bytes);
 
 // One line without control characters: a name out of a hostile archive must not move the reader's cursor.
 std::string printable(std::string_view text);

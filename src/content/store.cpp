@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "base/files.hpp"
 #include "base/try.hpp"
@@ -40,6 +42,15 @@ Error in_store(Error error, const std::filesystem::path& root) {
     return std::move(error)
         .within("store '" + root.string() + "'")
         .with_hint("name a directory that you may write with --store");
+}
+
+// "index.json.0123456789ab.tmp": what a writer left that was killed before its rename. Under the index lock only.
+void sweep_replacements(int dir) {
+    const auto names = base::list_dir(dir);
+    if (!names) return;
+    for (const std::string& name : names.value()) {
+        if (name.starts_with(paths::index + ".") && name.ends_with(".tmp")) ::unlinkat(dir, name.c_str(), 0);
+    }
 }
 
 std::string name_of(const oci::Digest& digest) { return "blob " + digest.short_hex(); }
@@ -91,21 +102,67 @@ Result<BlobInfo> Store::write_blob(std::string_view content) const {
     return std::move(writer).commit();
 }
 
+Error Store::explained(Error error) const {
+    if (error.os_errno == ENOSPC || error.os_errno == EDQUOT) {
+        error.hint =
+            "the file system of '" + root_.string() + "' is full: free space there, or name another store with --store";
+    }
+    return error;
+}
+
 Result<std::vector<oci::Descriptor>> Store::tags() const {
     TRY(const std::string text, base::read_file_at(dir_.get(), paths::index, oci::max_document));
     TRY(oci::ImageIndex index, oci::parse_image_index(text).within("store"));
     return std::move(index.manifests);
 }
 
-Result<> Store::tag(const std::string& name, oci::Descriptor manifest) const {
+Result<> Store::replace_tags(const std::function<void(std::vector<oci::Descriptor>&)>& change) const {
     TRY(const auto lock, base::FileLock::acquire(dir_.get(), paths::index_lock));
+    sweep_replacements(dir_.get());
     TRY(auto entries, tags());
     oci::ImageIndex index{std::move(entries)};
-    std::erase_if(index.manifests, [&](const oci::Descriptor& entry) { return entry.ref_name == name; });
+    change(index.manifests);
+    return base::replace_file_at(dir_.get(), paths::index, oci::to_document(index), base::Durability::disk);
+}
+
+Result<> Store::tag(const std::string& name, oci::Descriptor manifest) const {
+    if (name == reserved_name) {
+        return make_error(ErrorCode::invalid_request, "'host' is the reserved name of the host's own programs",
+                          "choose another name");
+    }
     manifest.ref_name = name;
-    index.manifests.push_back(std::move(manifest));
-    return base::replace_file_at(dir_.get(), paths::index, oci::to_document(index), base::Durability::disk)
+    return replace_tags([&](std::vector<oci::Descriptor>& entries) {
+               std::erase_if(entries, [&](const oci::Descriptor& entry) { return entry.ref_name == name; });
+               entries.push_back(std::move(manifest));
+           })
         .within("tag '" + name + "'");
+}
+
+Result<> Store::untag(const std::vector<oci::Descriptor>& entries) const {
+    const auto is_meant = [&](const oci::Descriptor& there) {
+        return std::any_of(entries.begin(), entries.end(), [&](const oci::Descriptor& entry) {
+            return entry.ref_name == there.ref_name && entry.digest == there.digest;
+        });
+    };
+    return replace_tags([&](std::vector<oci::Descriptor>& all) { std::erase_if(all, is_meant); })
+        .within("remove names");
+}
+
+Result<base::FileLock> Store::begin_intake() const {
+    return base::FileLock::acquire(dir_.get(), paths::content_lock, base::LockKind::shared).within("store");
+}
+
+Result<base::FileLock> Store::begin_removal(std::chrono::milliseconds patience) const {
+    constexpr auto pause = std::chrono::milliseconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (true) {
+        TRY(auto lock, base::FileLock::try_acquire(dir_.get(), paths::content_lock).within("store"));
+        if (lock) return std::move(*lock);
+        if (std::chrono::steady_clock::now() >= deadline) break;
+        std::this_thread::sleep_for(pause);
+    }
+    return make_error(ErrorCode::unavailable, "another coracle is bringing an image in or removing one",
+                      "wait until it has ended, then run: coracle gc");
 }
 
 }  // namespace coracle::content

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "coracle/doctor.hpp"
 #include "coracle/error.hpp"
+#include "coracle/images.hpp"
 #include "coracle/request.hpp"
 #include "coracle/result.hpp"
 
@@ -20,20 +22,15 @@ struct EngineOptions {
     std::optional<std::filesystem::path> runs;         // default: /run/coracle, or $XDG_RUNTIME_DIR/coracle
     std::optional<std::string> runtime;                // "runc", "crun", "auto" or a path
     std::optional<std::filesystem::path> cgroup_root;  // create runs' cgroups below this directory
-};
+    // coracle-image; default: beside this program or in ../libexec/coracle. Empty: none, import in this process.
+    std::optional<std::filesystem::path> image_program;
 
-struct ImageInfo {
-    std::string ref;              // "busybox"
-    std::string manifest_digest;  // "sha256:..."
-    std::string platform;         // "linux/amd64"
-    std::uint64_t size = 0;       // bytes of the blobs it names
-    std::string created;          // RFC 3339 as the image says, may be empty
-};
-
-// Where an import comes from and what it is called afterwards.
-struct ImportRequest {
-    std::filesystem::path source;    // OCI layout directory, OCI archive, docker-archive, rootfs tar or directory
-    std::optional<std::string> tag;  // name in the store; default: the name in the source, else its file name
+    // Configuration, each over the one before. Only the first may set ceilings; it must be root's and written by nobody
+    // else. The first two may be missing.
+    std::filesystem::path system_config = "/etc/coracle/config.yaml";
+    std::optional<std::filesystem::path> user_config;  // default: $XDG_CONFIG_HOME/coracle/config.yaml, ~/.config/...
+    std::optional<std::filesystem::path> config;       // --config
+    std::optional<std::filesystem::path> authfile;     // --authfile: credentials are read and kept there alone
 };
 
 // A run that is alive, of any process of this user; for root, of any user.
@@ -45,6 +42,20 @@ struct RunInfo {
     std::int32_t pid = 0;      // of its coracle
     std::int64_t started = 0;  // seconds since 1970
     Duration wall_time{};      // its --timeout
+};
+
+// Who the caller is for a registry ("registry.example:5000", or with a part of a repository's path behind it).
+struct LoginRequest {
+    std::string registry;
+    std::string username;
+    std::string password;
+};
+struct LogoutRequest {
+    std::optional<std::string> registry;  // absent: all of them
+};
+struct LoginDone {
+    std::filesystem::path file;         // the auth file that was changed
+    std::vector<std::string> warnings;  // such as another file that is read first
 };
 
 // Const after open(): one Engine serves many threads. No globals, no signal handlers, no threads of its own.
@@ -66,13 +77,33 @@ public:
 
     // The images that `request.source` held, now in the store, layers unpacked and verified.
     virtual Result<std::vector<ImageInfo>> import_image(const ImportRequest& request) const = 0;
+    // The image that `request.reference` means, now in the store under that name, layers unpacked and verified.
+    virtual Result<std::vector<ImageInfo>> pull_image(const PullRequest& request,
+                                                      const PullProgress& progress) const = 0;
     virtual Result<std::vector<ImageInfo>> images() const = 0;
+
+    // Looks at this host and runs a sandbox of the host's own programs.
+    virtual DoctorReport doctor() const = 0;
 
     // The live runs, oldest first.
     virtual Result<std::vector<RunInfo>> runs() const = 0;
     // Sends `signal_number` to a live run as its caller would: TERM ends it as `cancelled`, KILL at once. `id` may be
     // the unique beginning of one. Error: not_found; invalid_request where several begin so.
     virtual Result<RunInfo> signal_run(const std::string& id, int signal_number) const = 0;
+
+    virtual Result<ImageDetails> inspect_image(const std::string& ref) const = 0;
+    virtual Result<> tag_image(const std::string& ref, const std::string& name) const = 0;
+    // Takes the names away (a digest: all names of the image) and removes what no image needs any more. Live runs keep
+    // what they use; so does everybody who is just bringing an image in, for a later collect_garbage().
+    virtual Result<RemovalReport> remove_images(const std::vector<std::string>& refs) const = 0;
+    virtual Result<RemovalReport> collect_garbage(const GcRequest& request) const = 0;
+    // Writes images as an OCI archive or layout.
+    virtual Result<> save_images(const SaveRequest& request) const = 0;
+    virtual Result<DiskUsage> disk_usage() const = 0;
+    // Keeps, or forgets, the caller's credentials in EngineOptions::authfile, $REGISTRY_AUTH_FILE or coracle's own
+    // file.
+    virtual Result<LoginDone> login(const LoginRequest& request) const = 0;
+    virtual Result<LoginDone> logout(const LogoutRequest& request) const = 0;
 };
 
 }  // namespace coracle

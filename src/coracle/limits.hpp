@@ -58,6 +58,14 @@ struct Degraded {
     std::string reason;     // why: "no cgroup of this host is writable for uid 1000"
 };
 
+// One limit that was lowered to a ceiling of the administrator, for `limits.clamped`.
+struct Clamped {
+    std::string limit;    // "memory", "tmpfs /data"
+    std::string wanted;   // "4g"
+    std::string granted;  // "2g"
+    std::string ceiling;  // where it is set: "/etc/coracle/config.yaml:9"
+};
+
 // One limit as the kernel holds it, read back after it was set, for `limits.enforced`.
 struct Enforced {
     std::string limit;   // "memory"

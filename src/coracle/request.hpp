@@ -61,8 +61,9 @@ struct Streams {
     int err = 2;
 };
 
+// Absent: what the configuration says, else the default that is named here.
 struct Request {
-    std::string image;                                   // reference, as `coracle images` lists it
+    std::string image;                                   // as `coracle images` lists it; empty: the configured default
     std::vector<std::string> command;                    // replaces the image's CMD; empty: the image's own
     std::optional<std::vector<std::string>> entrypoint;  // replaces the image's ENTRYPOINT (and drops its CMD)
     std::vector<EnvVar> env;                             // over the image's ENV
@@ -72,11 +73,11 @@ struct Request {
     LimitRequest limits;
     std::vector<Volume> volumes;
     std::vector<Tmpfs> tmpfs;
-    NetworkMode network = NetworkMode::none;
-    bool writable_root = false;
-    std::vector<std::string> cap_add;   // "CAP_NET_BIND_SERVICE" or "net_bind_service"; "ALL" is refused
-    std::vector<std::string> cap_drop;  // removes from what cap_add gave; "ALL" empties it
-    std::string seccomp = "default";    // a profile's name, a file's path, or "unconfined"
+    std::optional<NetworkMode> network;  // default none
+    std::optional<bool> writable_root;   // default false
+    std::vector<std::string> cap_add;    // "CAP_NET_BIND_SERVICE" or "net_bind_service"; "ALL" is refused
+    std::vector<std::string> cap_drop;   // removes from what cap_add gave; "ALL" empties it
+    std::optional<std::string> seccomp;  // a profile's name, a file's path, or "unconfined"; default "default"
     PullPolicy pull = PullPolicy::missing;
     std::optional<std::string> runtime;  // "runc", "crun", "auto" or a path; default runc
     std::vector<std::string> require;    // defaults made strict: "memory", "cpus", "pids", "all"

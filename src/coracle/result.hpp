@@ -84,6 +84,7 @@ struct LimitFacts {
     std::vector<std::pair<std::string, std::string>> requested;  // what the caller set
     std::vector<std::pair<std::string, std::string>> granted;    // what the plan settled on
     std::vector<Enforced> enforced;
+    std::vector<Clamped> clamped;
     std::vector<Degraded> degraded;
 };
 

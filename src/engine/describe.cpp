@@ -56,8 +56,9 @@ void list_watched(const plan::ExecutionPlan& plan, OutputMode output, std::vecto
 
 void describe_plan(const Prepared& prepared, const host::HostFacts& host, RunResult& result) {
     const plan::ExecutionPlan& plan = prepared.plan;
-    result.manifest_digest = prepared.image.manifest_digest.str();
-    result.config_digest = prepared.image.config_digest.str();
+    result.image_ref = prepared.settled.request.image;
+    if (prepared.image) result.manifest_digest = prepared.image->manifest_digest.str();
+    if (prepared.image) result.config_digest = prepared.image->config_digest.str();
     result.runtime_name = plan::name_of(plan.runtime);
     result.runtime_version = plan.runtime.version;
     result.host_mode = host.privileged ? "root" : "rootless";
@@ -65,6 +66,7 @@ void describe_plan(const Prepared& prepared, const host::HostFacts& host, RunRes
                          : plan.cgroup.mode == plan::CgroupMode::v1 ? "cgroup1"
                                                                     : "none";
     result.limits.granted = granted_limits(plan.limits);
+    result.limits.clamped = prepared.settled.clamped;
     result.limits.degraded = plan.degraded;
     result.warnings = plan.warnings;
 }

@@ -52,12 +52,15 @@ Json id_ranges(const std::vector<base::IdRange>& ranges) {
 Json rootfs(const plan::Rootfs& rootfs, const std::vector<std::filesystem::path>& layers) {
     Json generated = Json::array();
     for (const plan::GeneratedFile& file : rootfs.generated) generated.push_back("/" + file.path);
+    Json links = Json::object();
+    for (const plan::GeneratedLink& link : rootfs.links) links["/" + link.path] = link.target;
     Json paths = Json::array();
     for (const auto& layer : layers) paths.push_back(layer.string());
     return {{"kind", rootfs.kind == plan::RootfsKind::overlay ? "overlay" : "flat"},
             {"read_only", rootfs.read_only},
             {"layers", std::move(paths)},
-            {"generated", std::move(generated)}};
+            {"generated", std::move(generated)},
+            {"links", std::move(links)}};
 }
 
 Json mounts(const std::vector<plan::Mount>& mounts) {
@@ -95,6 +98,15 @@ Json limits(const Limits& limits) {
     return json;
 }
 
+Json clamped(const std::vector<Clamped>& all) {
+    Json rows = Json::array();
+    for (const Clamped& one : all) {
+        rows.push_back(
+            {{"limit", one.limit}, {"wanted", one.wanted}, {"granted", one.granted}, {"ceiling", one.ceiling}});
+    }
+    return rows;
+}
+
 Json degraded(const std::vector<Degraded>& all) {
     Json rows = Json::array();
     for (const Degraded& one : all) {
@@ -109,9 +121,9 @@ Json degraded(const std::vector<Degraded>& all) {
 std::string explain_plan(const Prepared& prepared) {
     const plan::ExecutionPlan& plan = prepared.plan;
     const Json json{{"image",
-                     {{"ref", prepared.image.ref},
-                      {"manifest_digest", prepared.image.manifest_digest.str()},
-                      {"config_digest", prepared.image.config_digest.str()}}},
+                     {{"ref", prepared.image_ref},
+                      {"manifest_digest", prepared.image ? Json(prepared.image->manifest_digest.str()) : Json()},
+                      {"config_digest", prepared.image ? Json(prepared.image->config_digest.str()) : Json()}}},
                     {"process", process(plan.process)},
                     {"ids",
                      {{"mapping", word(plan.id_mapping)},
@@ -127,6 +139,8 @@ std::string explain_plan(const Prepared& prepared) {
                     {"masked_paths", plan.masked_paths},
                     {"readonly_paths", plan.readonly_paths},
                     {"limits", limits(plan.limits)},
+                    {"limit_sources", prepared.limit_sources},
+                    {"clamped", clamped(prepared.settled.clamped)},
                     {"cgroup", cgroup(plan.cgroup)},
                     {"degraded", degraded(plan.degraded)},
                     {"runtime",

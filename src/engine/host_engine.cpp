@@ -1,7 +1,9 @@
-// Implements the Engine's doors but run(): opening, preparing, importing, listing, explaining, bundling.
+// Implements the Engine's doors but run() and those to kept images: opening, preparing, importing, explaining,
+// bundling.
 #include "engine/host_engine.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -9,18 +11,24 @@
 #include "base/try.hpp"
 #include "cgroup/cgroup.hpp"
 #include "engine/explain.hpp"
+#include "engine/host_places.hpp"
+#include "engine/image_limits.hpp"
 #include "engine/portable_bundle.hpp"
 #include "engine/runtime_version.hpp"
 #include "engine/volume_facts.hpp"
-#include "image/import.hpp"
+#include "image_program/client.hpp"
+#include "importer/import.hpp"
+#include "plan/host_image.hpp"
 #include "plan/make_plan.hpp"
 #include "runtime/run_directory.hpp"
+#include "snapshot/flat.hpp"
 #include "snapshot/read_merged.hpp"
 #include "snapshot/snapshots.hpp"
 
 namespace coracle {
 
 Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
+    TRY(engine::Configuration configuration, engine::read_configuration(options));
     TRY(engine::Places places, engine::find_places(options));
     TRY(content::Store store, content::Store::open(places.store));
     const char* const path = std::getenv("PATH");
@@ -28,8 +36,8 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
     // What a power cut or two kills at once have left of earlier runs.
     runtime::sweep_runs(places.runs,
                         [](const runtime::StaleRun& run) { (void)cgroup::remove_stale(run.cgroup_parents, run.id); });
-    return std::unique_ptr<Engine>(
-        std::make_unique<engine::HostEngine>(std::move(options), std::move(places), std::move(store), std::move(host)));
+    return std::unique_ptr<Engine>(std::make_unique<engine::HostEngine>(
+        std::move(options), std::move(configuration), std::move(places), std::move(store), std::move(host)));
 }
 
 }  // namespace coracle
@@ -42,7 +50,7 @@ namespace {
 constexpr Bytes most_account_text = 1_MiB;
 
 Result<plan::ImageFacts> image_facts(const image::Image& image, const std::vector<std::filesystem::path>& layers) {
-    plan::ImageFacts facts{.config = image.config, .passwd = {}, .group = {}};
+    plan::ImageFacts facts{.config = image.config, .passwd = {}, .group = {}, .host_places = {}};
     TRY(auto passwd, snapshot::read_merged(layers, "etc/passwd", most_account_text));
     TRY(auto group, snapshot::read_merged(layers, "etc/group", most_account_text));
     if (passwd) facts.passwd = std::move(*passwd);
@@ -50,42 +58,56 @@ Result<plan::ImageFacts> image_facts(const image::Image& image, const std::vecto
     return facts;
 }
 
-ImageInfo info_of(const image::Image& image) {
-    std::string platform = image.config.os + "/" + image.config.architecture;
-    if (!image.config.variant.empty()) platform += "/" + image.config.variant;
-    return {.ref = image.ref,
-            .manifest_digest = image.manifest_digest.str(),
-            .platform = std::move(platform),
-            .size = image.size,
-            .created = image.config.created};
-}
-
 }  // namespace
 
-Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) const {
-    Stopwatch watch;
-    TRY(image::Image image, image::resolve(store_, request.image).at(Stage::resolve));
-    if (timing != nullptr) timing->resolve = watch.lap();
-
+Result<std::vector<std::filesystem::path>> HostEngine::unpacked(const image::Image& image) const {
     const plan::IdMapping mapping = plan::choose_id_mapping(host_);
-    TRY(auto layers, snapshot::Snapshots(store_)
-                         .prepare(image, plan::ownership_of(mapping), plan::make_id_maps(host_, mapping))
-                         .at(Stage::unpack));
-    TRY(const plan::ImageFacts facts, image_facts(image, layers).at(Stage::unpack));
-    if (timing != nullptr) timing->unpack = watch.lap();
+    const plan::Ownership ownership = plan::ownership_of(mapping);
+    const base::IdMaps maps = plan::make_id_maps(host_, mapping);
+    if (plan::choose_rootfs_kind(host_, mapping) == plan::RootfsKind::overlay) {
+        return snapshot::Snapshots(store_, image_limits(configuration_.config)).prepare(image, ownership, maps);
+    }
+    TRY(auto tree, snapshot::flat_tree(store_, image, ownership, maps, image_limits(configuration_.config)));
+    return std::vector{std::move(tree)};
+}
 
-    TRY(auto volumes, look_at_volumes(request.volumes).at(Stage::plan));
+Result<plan::ImageFacts> HostEngine::find_image(const Request& request, Prepared& prepared, Timing* timing) const {
+    prepared.image_ref = request.image;
+    if (is_host_image(request.image)) return plan::host_image_facts(host_, look_at_host_places());
+    Stopwatch watch;
+    TRY(prepared.image, resolve_image(request).at(Stage::resolve));
+    prepared.image_ref = prepared.image->ref;
+    if (timing != nullptr) timing->resolve = watch.lap();
+    TRY(prepared.layers, unpacked(*prepared.image).at(Stage::unpack));
+    auto facts = image_facts(*prepared.image, prepared.layers).at(Stage::unpack);
+    if (timing != nullptr) timing->unpack = watch.lap();
+    return facts;
+}
+
+Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) const {
+    Prepared prepared;
     Request asked = request;
     if (!asked.runtime) asked.runtime = options_.runtime;
-    TRY(plan::ExecutionPlan plan,
-        plan::make_plan({.request = asked, .image = facts, .host = host_, .volumes = std::move(volumes)})
-            .at(Stage::plan));
+    TRY(prepared.settled, plan::settle(asked, configuration_.config).at(Stage::plan));
+    TRY(const plan::ImageFacts facts, find_image(prepared.settled.request, prepared, timing));
+    TRY(auto volumes, look_at_volumes(prepared.settled.request.volumes).at(Stage::plan));
+    TRY(prepared.plan, plan::make_plan({.request = prepared.settled.request,
+                                        .image = facts,
+                                        .host = host_,
+                                        .volumes = std::move(volumes),
+                                        .basis = prepared.settled.basis})
+                           .at(Stage::plan));
+    plan::ExecutionPlan& plan = prepared.plan;
+    plan.warnings.insert(plan.warnings.begin(), configuration_.warnings.begin(), configuration_.warnings.end());
     plan.runtime.version = runtime_version(places_.store, plan.runtime.path);
-    return Prepared{.image = std::move(image), .layers = std::move(layers), .plan = std::move(plan)};
+    prepared.limit_sources = plan::limit_sources(request, prepared.settled);
+    return prepared;
 }
 
 Result<std::string> HostEngine::explain(const Request& request) const {
-    TRY(const Prepared prepared, prepare(request, nullptr));
+    Request asked = request;
+    asked.pull = PullPolicy::never;  // it tells, and does nothing
+    TRY(const Prepared prepared, prepare(asked, nullptr));
     return explain_plan(prepared);
 }
 
@@ -95,24 +117,32 @@ Result<> HostEngine::write_bundle(const Request& request, const std::filesystem:
 }
 
 Result<std::vector<ImageInfo>> HostEngine::import_image(const ImportRequest& request) const {
-    TRY(const auto imported, image::import(store_, request.source, request.tag).at(Stage::resolve));
     const plan::IdMapping mapping = plan::choose_id_mapping(host_);
-    const base::IdMaps maps = plan::make_id_maps(host_, mapping);
-    std::vector<ImageInfo> infos;
-    for (const image::Image& image : imported) {
-        // Unpacked at once: a layer that does not match its diff_id is told now and not at the first run.
-        TRY(const auto layers,
-            snapshot::Snapshots(store_).prepare(image, plan::ownership_of(mapping), maps).at(Stage::unpack));
-        (void)layers;
-        infos.push_back(info_of(image));
+    const image_program::ImportJob job{
+        .to = {.store = store_.root(),
+               .ownership = plan::ownership_of(mapping),
+               .maps = plan::make_id_maps(host_, mapping),
+               .limits = image_limits(configuration_.config),
+               .parallel = image_parallel(std::nullopt, configuration_.config)},
+        .source = request.source == "-" ? "-" : std::filesystem::absolute(request.source),
+        .tag = request.tag};
+    const std::optional<int> stream = job.source == "-" ? std::optional(STDIN_FILENO) : std::nullopt;
+    const auto program = options_.image_program ? options_.image_program : image_program::find_program();
+    if (program && !program->empty()) {
+        return image_program::run_program(*program, image_program::to_line(job), stream, {});
     }
-    return infos;
+    return import_here(job, stream);
 }
 
-Result<std::vector<ImageInfo>> HostEngine::images() const {
-    TRY(const auto all, image::list(store_));
+// Slower, since a static program has neither ISA-L nor threads.
+Result<std::vector<ImageInfo>> HostEngine::import_here(const image_program::ImportJob& job,
+                                                       std::optional<int> stream) const {
+    const importer::Source source{.path = stream ? "" : job.source, .stream = stream};
+    TRY(const auto imported,
+        importer::import(store_, source, job.tag,
+                         {.ownership = job.to.ownership, .maps = job.to.maps, .limits = job.to.limits}));
     std::vector<ImageInfo> infos;
-    for (const image::Image& image : all) infos.push_back(info_of(image));
+    for (const auto& each : imported) infos.push_back(image_program::info_of(each.image, each.warnings));
     return infos;
 }
 

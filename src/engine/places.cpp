@@ -5,10 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
 #include "base/files.hpp"
 #include "base/try.hpp"
+#include "base/user_dirs.hpp"
 
 namespace coracle::engine {
 
@@ -16,23 +15,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An absolute path in the environment; others are void (XDG Base Directory Specification).
-std::optional<fs::path> directory_in_env(const char* name) {
-    const char* const value = std::getenv(name);
-    if (value == nullptr || value[0] != '/') return std::nullopt;
-    return fs::path(value);
-}
-
 fs::path default_store(bool root) {
     if (root) return "/var/lib/coracle";
-    if (const auto data = directory_in_env("XDG_DATA_HOME")) return *data / "coracle";
-    if (const auto home = directory_in_env("HOME")) return *home / ".local/share/coracle";
+    if (const auto data = base::directory_in_env("XDG_DATA_HOME")) return *data / "coracle";
+    if (const auto home = base::directory_in_env("HOME")) return *home / ".local/share/coracle";
     return "/tmp/coracle-store-" + std::to_string(::geteuid());
 }
 
 fs::path default_runs(bool root) {
     if (root) return "/run/coracle";
-    const auto runtime = directory_in_env("XDG_RUNTIME_DIR");
+    const auto runtime = base::directory_in_env("XDG_RUNTIME_DIR");
     if (runtime && ::access(runtime->c_str(), W_OK) == 0) return *runtime / "coracle";
     return "/tmp/coracle-runs-" + std::to_string(::geteuid());
 }

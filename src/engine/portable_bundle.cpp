@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -37,6 +38,13 @@ Result<> put_file(int root_fd, const std::filesystem::path& path, std::string_vi
     return base::replace_file_at(folder.get(), path.filename().string(), content, base::Durability::cache, mode);
 }
 
+Result<> put_link(int root_fd, const plan::GeneratedLink& link) {
+    const std::filesystem::path path = link.path;
+    TRY(const base::UniqueFd folder, make_way(root_fd, path.parent_path()));
+    if (::symlinkat(link.target.c_str(), folder.get(), path.filename().c_str()) == 0 || errno == EEXIST) return {};
+    return os_error("link '" + link.path + "'", errno);
+}
+
 // As in the keeper's overlay: a missing one is made, one above the image gets its mode in any case.
 Result<> make_mount_point(int root_fd, const plan::MountPoint& point) {
     const bool there = base::open_in_root(root_fd, point.path, O_PATH).has_value();
@@ -54,6 +62,7 @@ Result<> make_mount_point(int root_fd, const plan::MountPoint& point) {
 
 Result<> complete_root(const std::filesystem::path& root, const plan::Rootfs& rootfs) {
     TRY(const base::UniqueFd root_fd, base::open_dir(root));
+    for (const plan::GeneratedLink& link : rootfs.links) TRY_OK(put_link(root_fd.get(), link));
     for (const plan::MountPoint& point : rootfs.mount_points) TRY_OK(make_mount_point(root_fd.get(), point));
     for (const plan::GeneratedFile& file : rootfs.generated) {
         TRY_OK(put_file(root_fd.get(), file.path, file.content, file.mode));
@@ -66,7 +75,10 @@ Result<> fill(const content::Store& store, const Prepared& prepared, const std::
     const plan::ExecutionPlan& plan = prepared.plan;
     const std::filesystem::path root = target / "rootfs";
     TRY_OK(base::make_dirs(root));
-    TRY_OK(snapshot::Snapshots(store).flatten(prepared.image, plan.ownership, plan.id_maps, root).at(Stage::unpack));
+    if (prepared.image) {
+        TRY_OK(
+            snapshot::Snapshots(store).flatten(*prepared.image, plan.ownership, plan.id_maps, root).at(Stage::unpack));
+    }
     TRY_OK(complete_root(root, plan.rootfs).at(Stage::rootfs));
     TRY(const base::UniqueFd folder, base::open_dir(target));
     return base::write_new_file_at(folder.get(), "config.json", config);

@@ -2,17 +2,24 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "coracle/request.hpp"
 #include "image/image.hpp"
 #include "plan/plan.hpp"
+#include "plan/settle.hpp"
 
 namespace coracle::engine {
 
 struct Prepared {
-    image::Image image;
-    std::vector<std::filesystem::path> layers;  // lowest first
+    plan::Settled settled;                             // the request with what the configuration says
+    std::map<std::string, std::string> limit_sources;  // "memory" -> "--memory"
+    std::string image_ref;                             // "busybox"; "host" for the host's own programs
+    std::optional<image::Image> image;                 // none for `host`
+    std::vector<std::filesystem::path> layers;         // lowest first; one flat tree for RootfsKind::flat
     plan::ExecutionPlan plan;
 };
 

@@ -1,17 +1,12 @@
 // Implements the question and the cached answer.
 #include "engine/runtime_version.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <csignal>
+#include <chrono>
 
 #include "base/files.hpp"
+#include "base/program.hpp"
 
 namespace coracle::engine {
 
@@ -34,35 +29,12 @@ std::string first_number(std::string_view text) {
 }
 
 std::string output_of(const std::filesystem::path& program) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
-    base::UniqueFd read(ends[0]);
-    base::UniqueFd write(ends[1]);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&actions, write.get(), 1);
-    ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    std::array<std::string, 2> words{program.string(), "--version"};
-    std::array<char*, 3> argv{words[0].data(), words[1].data(), nullptr};
-    std::array<char*, 1> env{nullptr};
-    pid_t pid = -1;
-    const int failed = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), env.data());
-    ::posix_spawn_file_actions_destroy(&actions);
-    write.reset();
-    if (failed != 0) return {};
-    pollfd wait{read.get(), POLLIN, 0};
-    std::string text;
-    if (::poll(&wait, 1, 2000) > 0) {
-        std::array<char, 512> buffer{};
-        const ssize_t got = ::read(read.get(), buffer.data(), buffer.size());
-        if (got > 0) text.assign(buffer.data(), static_cast<std::size_t>(got));
-    } else {
-        ::kill(pid, SIGKILL);
-    }
-    read.reset();
-    ::waitpid(pid, nullptr, 0);
-    return text;
+    const auto end = base::run_program({.argv = {program.string(), "--version"},
+                                        .input = {},
+                                        .inherit_env = false,
+                                        .most_output = 4_KiB,
+                                        .patience = std::chrono::seconds(2)});
+    return end ? end.value().output : std::string();
 }
 
 }  // namespace

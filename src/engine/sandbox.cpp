@@ -37,7 +37,8 @@ runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const runtime::Pro
                                  .read_only = rootfs.read_only,
                                  .upper_bytes = rootfs.upper_size.count,
                                  .mount_points = {},
-                                 .generated = {}};
+                                 .generated = {},
+                                 .links = {}};
     for (auto layer = prepared.layers.rbegin(); layer != prepared.layers.rend(); ++layer) {
         result.lowers.push_back(layer->string());
     }
@@ -48,6 +49,7 @@ runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const runtime::Pro
     for (const plan::GeneratedFile& file : rootfs.generated) {
         result.generated.push_back({.path = file.path, .content = file.content, .mode = file.mode});
     }
+    for (const plan::GeneratedLink& link : rootfs.links) result.links.push_back({link.path, link.target});
     return result;
 }
 
@@ -73,7 +75,7 @@ runtime::KeeperJob keeper_job(const Prepared& prepared, const SandboxOptions& op
 
 runtime::RunRecord record_of(const Prepared& prepared, const std::vector<std::filesystem::path>& parents) {
     return {.cgroup_parents = parents,
-            .image = prepared.image.ref,
+            .image = prepared.image_ref,
             .command = prepared.plan.process.args,
             .wall_time = prepared.plan.limits.wall_time,
             .pid = ::getpid(),

@@ -20,6 +20,20 @@ std::string cause_of(int os_errno) {
     return ::strerror_r(os_errno, buffer.data(), buffer.size());
 }
 
+// A '#!' line names a program; with a Windows line end its name has a CR at the end, which no listing shows.
+std::string interpreter_hint(const plan::ExecutionPlan& plan) {
+    const std::string line = plan.script ? plan.script->substr(0, plan.script->find('\n')) : std::string();
+    if (line.starts_with("#!") && line.ends_with('\r')) {
+        return "the script has Windows line ends (CR LF), so that its interpreter's name ends in a CR: save it with "
+               "LF, "
+               "or run it through tr -d '\\r'";
+    }
+    if (line.starts_with("#!")) return "the interpreter of the script's '#!' line is not in the image";
+    return "the file, or the interpreter that its '#!' line names, is not in the image; a script with Windows line "
+           "ends "
+           "(CR LF) names one that ends in a CR";
+}
+
 // 127 where the program (or what leads to it) is not there, 126 where it is but cannot be executed: the shells' rule.
 void judge_exec(const plan::ExecutionPlan& plan, const init::Failed& failed, RunResult& result) {
     const bool missing = failed.os_errno == ENOENT || failed.os_errno == ENOTDIR;
@@ -42,7 +56,7 @@ void judge_exec(const plan::ExecutionPlan& plan, const init::Failed& failed, Run
     const bool searched = program.find('/') == std::string::npos;
     result.message = "execute '" + program + "': " + (missing && searched ? "not found in PATH" : cause);
     if (failed.os_errno == ENOEXEC) result.hint = "the file is no program of this machine; a script needs a '#!' line";
-    if (missing && !searched) result.hint = "the file, or the interpreter that it names, is not in the image";
+    if (missing && !searched) result.hint = interpreter_hint(plan);
 }
 
 // The OOM killer ended the run if it ended the program, or a child whose death by SIGKILL the program passed on in

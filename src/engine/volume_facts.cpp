@@ -18,19 +18,24 @@ Result<plan::VolumeFacts> look_at(const Volume& volume) {
         return make_error(ErrorCode::invalid_request, context + ": the host's path must be absolute");
     }
     struct stat status {};
-    struct statvfs mount {};
-    if (::stat(volume.host.c_str(), &status) != 0 || ::statvfs(volume.host.c_str(), &mount) != 0) {
+    if (::stat(volume.host.c_str(), &status) != 0) {
         Error error = os_error(context, errno);
         return std::move(error).with_hint("create the directory on the host first");
     }
-    plan::VolumeFacts facts{.directory = S_ISDIR(status.st_mode), .locked_options = {}};
-    if ((mount.f_flag & ST_NOSUID) != 0) facts.locked_options.emplace_back("nosuid");
-    if ((mount.f_flag & ST_NODEV) != 0) facts.locked_options.emplace_back("nodev");
-    if ((mount.f_flag & ST_NOEXEC) != 0) facts.locked_options.emplace_back("noexec");
-    return facts;
+    return plan::VolumeFacts{.directory = S_ISDIR(status.st_mode), .locked_options = locked_options_at(volume.host)};
 }
 
 }  // namespace
+
+std::vector<std::string> locked_options_at(const std::string& path) {
+    std::vector<std::string> options;
+    struct statvfs mount {};
+    if (::statvfs(path.c_str(), &mount) != 0) return options;
+    if ((mount.f_flag & ST_NOSUID) != 0) options.emplace_back("nosuid");
+    if ((mount.f_flag & ST_NODEV) != 0) options.emplace_back("nodev");
+    if ((mount.f_flag & ST_NOEXEC) != 0) options.emplace_back("noexec");
+    return options;
+}
 
 Result<std::vector<plan::VolumeFacts>> look_at_volumes(const std::vector<Volume>& volumes) {
     std::vector<plan::VolumeFacts> all;

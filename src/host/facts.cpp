@@ -16,7 +16,7 @@ namespace coracle::host {
 
 namespace {
 
-constexpr Bytes most_proc_text = 1_MiB;
+constexpr Bytes most_proc_text = 4_MiB;
 
 std::string text_of(const std::filesystem::path& path) {
     auto text = base::read_file(path, most_proc_text);
@@ -55,6 +55,24 @@ std::vector<unsigned> usable_cpus() {
     return numbers;
 }
 
+// What a mount(2) of it would load. The lists of modules are long and read only where the kernel has none yet.
+bool overlay_available(const std::filesystem::path& root, const std::string& release) {
+    if (text_of(root / "proc/filesystems").find("\toverlay\n") != std::string::npos) return true;
+    const std::filesystem::path modules = root / "lib/modules" / release;
+    const auto listed = [&](const char* list) {
+        return text_of(modules / list).find("/overlay.ko") != std::string::npos;
+    };
+    return !release.empty() && (listed("modules.dep") || listed("modules.builtin"));
+}
+
+// "6.1.0-13-amd64" is at least 5.11, where overlayfs got FS_USERNS_MOUNT and the option userxattr.
+bool has_user_overlay(const std::string& release) {
+    char* rest = nullptr;
+    const long major = std::strtol(release.c_str(), &rest, 10);
+    const long minor = *rest == '.' ? std::strtol(rest + 1, nullptr, 10) : 0;
+    return major > 5 || (major == 5 && minor >= 11);
+}
+
 // A directory may be "executable" too.
 bool is_program(const std::filesystem::path& path) {
     std::error_code ignored;
@@ -81,7 +99,11 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.gid = ::getegid();
     facts.privileged = facts.uid == 0 && has_sys_admin(text_of(root / "proc/self/status"));
     facts.user_namespaces = user_namespaces_allowed(root);
-    facts.overlay = text_of(root / "proc/filesystems").find("\toverlay\n") != std::string::npos;
+    utsname names{};
+    const std::string release = ::uname(&names) == 0 ? names.release : "";
+    facts.machine = names.machine;
+    facts.overlay = overlay_available(root, release);
+    facts.user_overlay = has_user_overlay(release);
     const CgroupFacts cgroups =
         read_cgroups(root, text_of(root / "proc/self/mountinfo"), text_of(root / "proc/self/cgroup"));
     facts.cgroup_v1 = cgroups.v1;
@@ -101,8 +123,6 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.hard_core = hard_limit(RLIMIT_CORE);
     facts.hard_stack = hard_limit(RLIMIT_STACK);
     facts.cpus = usable_cpus();
-    utsname names{};
-    if (::uname(&names) == 0) facts.machine = names.machine;
     return facts;
 }
 

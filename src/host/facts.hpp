@@ -46,7 +46,8 @@ struct HostFacts {
     std::vector<CgroupV1> cgroup_v1;
     std::optional<CgroupV2> cgroup_v2;
     bool user_namespaces = true;  // no sysctl forbids them to ordinary users; an LSM still may
-    bool overlay = false;         // in /proc/filesystems now; may also be loadable, which only mount(2) can tell
+    bool overlay = false;         // overlayfs is there, or a module of this kernel
+    bool user_overlay = true;     // ... and may be mounted in a user namespace (since Linux 5.11)
     std::vector<SubRange> subuids;
     std::vector<SubRange> subgids;
     std::optional<Program> newuidmap;

@@ -23,7 +23,8 @@ std::vector<oci::Descriptor> matches(const std::vector<oci::Descriptor>& tags, c
     std::vector<oci::Descriptor> found;
     const std::string wanted = reference.str();
     for (const oci::Descriptor& entry : tags) {
-        if (reference.digest ? entry.digest == *reference.digest : entry.ref_name == wanted) return {entry};
+        // An image that was pulled by the digest of its index has that name and another digest.
+        if (entry.ref_name == wanted || (reference.digest && entry.digest == *reference.digest)) return {entry};
         if (!reference.digest && ends_in(entry.ref_name, wanted)) found.push_back(entry);
     }
     return found;
@@ -69,16 +70,45 @@ Result<Image> load(const content::Store& store, const oci::Descriptor& descripto
                  .config_digest = std::move(manifest.config.digest),
                  .config = std::move(config),
                  .layers = std::move(manifest.layers),
-                 .size = size};
+                 .size = size,
+                 .lease = {}};
+}
+
+Result<std::string> read_config(const content::Store& store, const oci::Descriptor& descriptor) {
+    TRY(const std::string document, store.read_blob(descriptor.digest, descriptor.size));
+    TRY(const oci::Manifest manifest, oci::parse_manifest(document));
+    return store.read_blob(manifest.config.digest, manifest.config.size);
+}
+
+Result<oci::Digest> chain_id(const oci::ImageConfig& config) {
+    if (config.diff_ids.empty()) return make_error(ErrorCode::unsupported, "the image has no layers");
+    oci::Digest chain = config.diff_ids.front().digest;
+    for (std::size_t at = 1; at < config.diff_ids.size(); ++at) {
+        TRY(chain, content::digest_of(chain.str() + " " + config.diff_ids[at].digest.str()));
+    }
+    return chain;
+}
+
+Result<oci::Descriptor> find(const content::Store& store, std::string_view ref) {
+    TRY(const oci::Reference reference, oci::parse_reference(ref));
+    TRY(const auto tags, store.tags());
+    auto found = matches(tags, reference);
+    if (found.empty()) return unknown(reference, tags);
+    if (found.size() > 1) return ambiguous(reference, found);
+    return std::move(found.front());
 }
 
 Result<Image> resolve(const content::Store& store, std::string_view ref) {
-    TRY(const oci::Reference reference, oci::parse_reference(ref).at(Stage::resolve));
-    TRY(const auto tags, store.tags().at(Stage::resolve));
-    const auto found = matches(tags, reference);
-    if (found.empty()) return unknown(reference, tags).at(Stage::resolve);
-    if (found.size() > 1) return ambiguous(reference, found).at(Stage::resolve);
-    return load(store, found.front()).within("image '" + reference.familiar() + "'").at(Stage::resolve);
+    // A manifest that goes between the look at its name and the lease was removed or replaced: the name tells.
+    constexpr int most_tries = 3;
+    for (int tries = 1;; ++tries) {
+        TRY(const oci::Descriptor entry, find(store, ref).at(Stage::resolve));
+        TRY(auto lease, store.lease(entry.digest).at(Stage::resolve));
+        if (!lease && tries < most_tries) continue;
+        TRY(Image image, load(store, entry).within("image '" + familiar(entry.ref_name) + "'").at(Stage::resolve));
+        image.lease = std::move(lease);
+        return image;
+    }
 }
 
 Result<std::vector<Image>> list(const content::Store& store) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ struct Image {
     oci::ImageConfig config;
     std::vector<oci::Descriptor> layers;  // lowest first, one for each of config.diff_ids
     std::uint64_t size = 0;               // bytes of the blobs it names
+    // From resolve(): as long as a copy of this lives, nothing that the image needs is removed from the store.
+    std::shared_ptr<const content::Lease> lease{};
 };
 
 // `ref`: a name ("busybox", "busybox:1.36"), the end of a longer one where only one ends so ("app" for
@@ -30,5 +33,14 @@ Result<std::vector<Image>> list(const content::Store& store);
 
 // The image of a manifest in the store.
 Result<Image> load(const content::Store& store, const oci::Descriptor& manifest);
+
+// The image configuration as its author wrote it.
+Result<std::string> read_config(const content::Store& store, const oci::Descriptor& manifest);
+
+// What stands for all layers of the image together (image specification, "Layer ChainID").
+Result<oci::Digest> chain_id(const oci::ImageConfig& config);
+
+// The entry of index.json that `ref` means, as in resolve(). What it names need not be whole.
+Result<oci::Descriptor> find(const content::Store& store, std::string_view ref);
 
 }  // namespace coracle::image

@@ -1,84 +1,88 @@
-// Implements the one pass: file -> digest -> decompress -> bound -> diff_id -> tar -> tree.
+// Implements the one pass: blob -> decompress -> bound -> diff_id -> tar -> tree.
 #include "layer/apply.hpp"
 
 #include "base/try.hpp"
 #include "layer/bounded_source.hpp"
 #include "layer/decoder.hpp"
+#include "layer/read_ahead.hpp"
 
 namespace coracle::layer {
 
 namespace {
 
-Error exceeded(std::string_view what, const std::string& limit) {
-    return make_error(ErrorCode::corrupt, std::string(what) + " exceed the limit of " + limit,
-                      "the layer looks like a decompression bomb");
-}
-
 // Counts what the entries ask for before anything is made for them.
 class Budget {
 public:
-    explicit Budget(const Limits& limits) : limits_(limits) {}
+    explicit Budget(const Unpacking& how) : limits_(how.limits), image_(how.image) {}
 
     Result<> spend(const Entry& entry) {
-        if (++entries_ > limits_.entries) return exceeded("the entries", std::to_string(limits_.entries));
-        if (entry.kind != EntryKind::file) return {};
-        if (entry.size > limits_.unpacked.count - bytes_) {
-            return exceeded("the sizes of the files", to_string(limits_.unpacked));
+        const std::uint64_t size = entry.kind == EntryKind::file ? entry.size : 0;
+        if (++entries_ > limits_.entries) {
+            return limit_exceeded("the number of entries", limits_.entries, "max_entries");
         }
-        bytes_ += entry.size;
-        return {};
+        if (size > limits_.unpacked.count - bytes_) {
+            return limit_exceeded("the size of the files", limits_.unpacked, "max_unpacked");
+        }
+        bytes_ += size;
+        return image_ == nullptr ? Result<>() : spend_of_image(size);
     }
 
 private:
+    Result<> spend_of_image(std::uint64_t size) {
+        if (image_->entries.fetch_add(1) >= limits_.image_entries) {
+            return limit_exceeded("the number of entries of the image", limits_.image_entries, "max_image_entries");
+        }
+        if (image_->unpacked.fetch_add(size) + size <= limits_.image_unpacked.count) return {};
+        return limit_exceeded("the size of the image's files", limits_.image_unpacked, "max_image_unpacked");
+    }
+
     const Limits& limits_;
+    ImageBudget* image_;
     std::uint64_t entries_ = 0;
     std::uint64_t bytes_ = 0;
 };
 
-Result<> write_entries(ByteSource& tar, TreeWriter& tree, const Limits& limits) {
-    TRY(TarReader reader, TarReader::open(tar, limits));
-    Budget budget(limits);
-    tree.begin_layer();
+Result<> write_entries(ByteSource& tar, TreeWriter& tree, const Unpacking& how) {
+    TRY(TarReader reader, TarReader::open(tar, how.limits));
+    Budget budget(how);
     for (;;) {
         TRY(const auto entry, reader.next());
         if (!entry) return {};
         TRY_OK(budget.spend(*entry));
-        TRY(const EntryPath path, parse_entry_path(entry->path, limits));
+        TRY(const EntryPath path, parse_entry_path(entry->path, how.limits));
         TRY_OK(tree.write(path, *entry, reader));
     }
 }
 
-Result<> check(std::string_view what, const oci::Digest& found, const oci::Digest& wanted) {
-    if (found == wanted) return {};
-    return make_error(ErrorCode::corrupt, "its " + std::string(what) + " is " + found.str() + ", not " + wanted.str());
-}
-
-Result<> apply(const LayerBlob& blob, TreeWriter& tree, const Limits& limits) {
-    FileSource file(blob.fd);
-    TRY(content::Hasher blob_hasher, content::Hasher::create(blob.digest.algorithm()));
-    HashingSource compressed(file, std::move(blob_hasher));
-    TRY(const Decoder decoder, make_decoder(compressed));
-    BoundedSource bounded(*decoder.source, longest_stream(blob.size, limits));
-    TRY(content::Hasher tar_hasher, content::Hasher::create(blob.diff_id.digest.algorithm()));
-    HashingSource tar(bounded, std::move(tar_hasher));
-
-    TRY_OK(write_entries(tar, tree, limits));
+Result<oci::Digest> write_tar(ByteSource& bytes, TreeWriter& tree, const Unpacking& how, std::string_view algorithm) {
+    TRY(content::Hasher hasher, content::Hasher::create(algorithm));
+    HashingSource tar(bytes, std::move(hasher));
+    TRY_OK(write_entries(tar, tree, how));
     // Padding after the end of the archive belongs to the digest.
-    TRY_OK(drain(tar, limits.stream.count, "tar"));
-    if (compressed.count() != blob.size) {
-        return make_error(ErrorCode::corrupt, "it has " + std::to_string(compressed.count()) +
-                                                  " bytes, its descriptor says " + std::to_string(blob.size));
-    }
-    TRY(const oci::Digest digest, std::move(compressed).finish());
-    TRY_OK(check("digest", digest, blob.digest));
-    TRY(const oci::Digest diff_id, std::move(tar).finish());
-    return check("diff_id", diff_id, blob.diff_id.digest);
+    TRY_OK(drain(tar, how.limits.stream.count, "tar"));
+    return std::move(tar).finish();
 }
 
 }  // namespace
 
-Result<> apply_layer(const LayerBlob& blob, TreeWriter& tree, const Limits& limits) {
-    return apply(blob, tree, limits).within("layer " + blob.digest.short_hex()).at(Stage::unpack);
+Result<oci::DiffId> apply_layer(ByteSource& blob, std::uint64_t size, TreeWriter& tree, const Unpacking& how,
+                                std::string_view algorithm) {
+    TRY(const Decoder decoder, make_decoder(blob, how.limits.decoder));
+    BoundedSource bounded(*decoder.source, size, how.limits);
+    if (!how.pipelined) {
+        TRY(oci::Digest digest, write_tar(bounded, tree, how, algorithm));
+        return oci::DiffId{std::move(digest)};
+    }
+    ReadAhead ahead(bounded);
+    TRY(oci::Digest digest, write_tar(ahead, tree, how, algorithm));
+    return oci::DiffId{std::move(digest)};
+}
+
+Result<> apply_layer_as(const oci::DiffId& diff_id, ByteSource& blob, std::uint64_t size, TreeWriter& tree,
+                        const Unpacking& how) {
+    TRY(const oci::DiffId found, apply_layer(blob, size, tree, how, diff_id.digest.algorithm()));
+    if (found == diff_id) return {};
+    return make_error(ErrorCode::corrupt, "its diff_id is " + found.digest.str() + ", not " + diff_id.digest.str());
 }
 
 }  // namespace coracle::layer

@@ -11,6 +11,7 @@
 
 #include "base/syscalls.hpp"
 #include "base/try.hpp"
+#include "layer/copy_file.hpp"
 #include "layer/entry_path.hpp"
 
 namespace coracle::layer {
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t most_warnings = 16;
 constexpr std::string_view capability = "security.capability";
+constexpr const char* owner_record = "user.coracle.owner";
 
 // chown(2) reads -1 as "leave it".
 bool is_id(std::int64_t id) { return id >= 0 && id < 0xffffffffLL; }
@@ -51,10 +53,19 @@ Result<> Attributes::own(int fd, const char* name, const Entry& entry) const {
     return {};
 }
 
+// Symlinks and FIFOs cannot carry user attributes (xattr(7)): theirs is not recorded.
+Result<> Attributes::record_owner(int fd, const Entry& entry) const {
+    const bool other = entry.uid != 0 || entry.gid != 0;
+    if (owners_ != Owners::caller || !other) return {};
+    const std::string owner = std::to_string(entry.uid) + ":" + std::to_string(entry.gid);
+    if (::fsetxattr(fd, owner_record, owner.data(), owner.size(), 0) == 0 || errno == ENOTSUP) return {};
+    return failed("record the owner of", entry);
+}
+
 bool Attributes::may_keep(const std::string& xattr) const {
     // Everything else is the host's own (trusted, other security, system) or steers overlayfs.
     if (xattr == capability) return owners_ != Owners::caller;
-    return xattr.starts_with("user.") && !xattr.starts_with("user.overlay.");
+    return xattr.starts_with("user.") && !xattr.starts_with("user.overlay.") && xattr != owner_record;
 }
 
 Result<> Attributes::set_xattrs(int fd, const Entry& entry) const {
@@ -73,6 +84,7 @@ Result<> Attributes::apply(int fd, const Entry& entry) const {
     TRY_OK(own(fd, "", entry));
     if (::fchmod(fd, entry.mode) != 0) return failed("set the mode of", entry);
     TRY_OK(set_xattrs(fd, entry));
+    TRY_OK(record_owner(fd, entry));
     const auto times = times_of(entry);
     if (::futimens(fd, times.data()) != 0) return failed("set the time of", entry);
     return {};
@@ -93,17 +105,24 @@ Result<> Attributes::apply_to_name(int parent_fd, const std::string& name, const
 void PendingDirectories::made(const std::string& path, ino_t inode) {
     Entry entry{.path = path, .kind = EntryKind::directory, .link = {}, .mode = 0755, .mtime = {}, .xattrs = {}};
     // No time of its own: the epoch, so that the same layer gives the same tree.
-    pending_[path] = Pending{std::move(entry), inode};
+    put(path, Pending{std::move(entry), !path.empty(), inode});
+}
+
+void PendingDirectories::put(const std::string& path, Pending pending) {
+    implied_ += pending.implied ? 1 : 0;
+    const auto before = pending_.find(path);
+    if (before != pending_.end() && before->second.implied) --implied_;
+    pending_.insert_or_assign(path, std::move(pending));
 }
 
 Result<> PendingDirectories::described(const std::string& path, int fd, const Entry& entry) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) return failed("stat", entry);
-    pending_[path] = Pending{entry, status.st_ino};
+    put(path, Pending{entry, false, status.st_ino});
     return {};
 }
 
-Result<> PendingDirectories::apply(int root_fd, const Attributes& attributes) && {
+Result<> PendingDirectories::apply(int root_fd, const Attributes& attributes, const LowerLayers* lower) && {
     // Backwards: a path comes before those below it, and a directory's mode may lock its children away.
     for (auto at = pending_.rbegin(); at != pending_.rend(); ++at) {
         const auto& [path, pending] = *at;
@@ -114,6 +133,13 @@ Result<> PendingDirectories::apply(int root_fd, const Attributes& attributes) &&
         struct stat status {};
         if (::fstat(dir.get(), &status) != 0) return failed("stat", pending.entry);
         if (pending.inode != 0 && pending.inode != status.st_ino) continue;
+        if (pending.implied && lower != nullptr) {
+            TRY(const auto found, lower->find(path));
+            if (found && S_ISDIR(found->status.st_mode)) {
+                TRY_OK(copy_attributes(found->root_fd, found->path, found->status, dir.get()));
+                continue;
+            }
+        }
         TRY_OK(attributes.apply(dir.get(), pending.entry));
     }
     pending_.clear();

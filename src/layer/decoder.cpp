@@ -55,7 +55,7 @@ Decoder decoded(Compression compression, std::unique_ptr<ByteSource> source) {
 
 }  // namespace
 
-Result<Decoder> make_decoder(ByteSource& compressed) {
+Result<Decoder> make_decoder(ByteSource& compressed, Bytes memory) {
     auto input = std::make_unique<InputWindow>(compressed);
     TRY_OK(input->fill(8));
     const std::string_view head(input->unread().data(), input->unread().size());
@@ -69,11 +69,11 @@ Result<Decoder> make_decoder(ByteSource& compressed) {
         return decoded(Compression::gzip, std::move(source));
     }
     if (head.starts_with(zstd_magic) || is_skippable_frame(head)) {
-        TRY(auto source, make_zstd_source(std::move(input)));
+        TRY(auto source, make_zstd_source(std::move(input), memory));
         return decoded(Compression::zstd, std::move(source));
     }
     if (head.starts_with(xz_magic)) {
-        TRY(auto source, make_xz_source(std::move(input)));
+        TRY(auto source, make_xz_source(std::move(input), memory));
         return decoded(Compression::xz, std::move(source));
     }
     return decoded(Compression::none, std::make_unique<PlainSource>(std::move(input)));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "coracle/units.hpp"
 #include "layer/byte_source.hpp"
 
 namespace coracle::layer {
@@ -15,8 +16,11 @@ struct Decoder {
     std::unique_ptr<ByteSource> source;  // the decompressed bytes
 };
 
-// `compressed` must outlive the decoder. bzip2 and the other compressions of old are refused by name. Memory stays
-// bounded whatever the stream asks for (zstd window 128 MiB as zstd's own default, xz 64 MiB).
-Result<Decoder> make_decoder(ByteSource& compressed);
+// What an archive may need; xz -9 takes 65 MiB (xz(1)).
+inline constexpr Bytes archive_memory = 80_MiB;
+
+// `compressed` must outlive the decoder. bzip2 and the other compressions of old are refused by name. A stream that
+// asks for more than `memory` for its window or dictionary is an Error.
+Result<Decoder> make_decoder(ByteSource& compressed, Bytes memory = archive_memory);
 
 }  // namespace coracle::layer

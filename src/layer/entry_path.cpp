@@ -20,7 +20,7 @@ Error refused(std::string_view path, std::string_view why) {
 
 Result<std::vector<std::string_view>> components_of(std::string_view path, const Limits& limits) {
     if (path.size() > limits.path_bytes) {
-        return refused(path, "its path exceeds the limit of " + std::to_string(limits.path_bytes) + " bytes");
+        return limit_exceeded("the path of '" + printable(path) + "'", Bytes{limits.path_bytes}, "max_path");
     }
     std::vector<std::string_view> parts;
     for (std::size_t at = 0; at < path.size();) {
@@ -33,7 +33,7 @@ Result<std::vector<std::string_view>> components_of(std::string_view path, const
         parts.push_back(part);
     }
     if (parts.size() > limits.path_depth) {
-        return refused(path, "its depth exceeds the limit of " + std::to_string(limits.path_depth) + " directories");
+        return limit_exceeded("the depth of '" + printable(path) + "'", limits.path_depth, "max_path_depth");
     }
     return parts;
 }

@@ -1,5 +1,4 @@
-// Decompresses gzip with zlib: all members, checksum and length of each verified. (ISA-L inflates four times as fast,
-// but Debian ships it only as a shared library, and coracle is linked statically.)
+// Decompresses gzip with zlib: all members, checksum and length of each verified.
 #include <zlib.h>
 
 #include "layer/codecs.hpp"

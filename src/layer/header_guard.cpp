@@ -60,6 +60,14 @@ Result<std::size_t> HeaderGuard::read(std::span<char> buffer) {
     return got;
 }
 
+Result<std::uint64_t> HeaderGuard::skip(std::uint64_t count) {
+    if (expect_ == Expect::nothing) return inner_.skip(count);
+    if (!collected_.empty()) return std::uint64_t{0};
+    TRY(const std::uint64_t skipped, inner_.skip(std::min(count, passed_over_)));
+    passed_over_ -= skipped;
+    return skipped;
+}
+
 Result<> HeaderGuard::look_at(std::span<const char> bytes) {
     while (!bytes.empty() && expect_ != Expect::nothing) {
         const auto over = static_cast<std::size_t>(std::min<std::uint64_t>(passed_over_, bytes.size()));
@@ -99,7 +107,7 @@ Result<> HeaderGuard::take_header() {
         expect_ = Expect::nothing;
     } else if (type_ == 'x' || type_ == 'g' || type_ == 'L' || type_ == 'K') {
         if (*size_field > limit_.count) {
-            return make_error(ErrorCode::corrupt, "an extended header exceeds the limit of " + to_string(limit_));
+            return limit_exceeded("an extended header", limit_, "max_pax");
         }
         collected_.clear();
         expect_ = Expect::records;

@@ -15,6 +15,7 @@ class HeaderGuard final : public ByteSource {
 public:
     HeaderGuard(ByteSource& inner, const Limits& limits) : inner_(inner), limit_(limits.header) {}
     Result<std::size_t> read(std::span<char> buffer) override;
+    Result<std::uint64_t> skip(std::uint64_t count) override;  // content, never a header
 
 private:
     enum class Expect { header, sparse_extension, records, nothing };

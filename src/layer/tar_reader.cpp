@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <string_view>
 
 #include "base/try.hpp"
@@ -51,8 +52,7 @@ Result<std::vector<Xattr>> xattrs_of(archive_entry* entry, const Limits& limits)
     while (::archive_entry_xattr_next(entry, &name, &value, &size) == ARCHIVE_OK) {
         if (name == nullptr) continue;
         if (size > limits.xattr.count) {
-            return make_error(ErrorCode::corrupt,
-                              "an extended attribute exceeds the limit of " + to_string(limits.xattr));
+            return limit_exceeded("an extended attribute", limits.xattr, "max_xattr");
         }
         xattrs.push_back(Xattr{name, std::string(static_cast<const char*>(value), size)});
     }
@@ -86,19 +86,34 @@ struct TarReader::State {
     const Limits limits;
     ThreadLocale locale;
     std::vector<char> buffer;
+    std::uint64_t position = 0;         // of what follows the buffer in the stream
+    std::size_t filled = 0;             // bytes of the buffer
     std::optional<Error> source_error;  // what libarchive's own message would hide
     std::unique_ptr<archive, FreeArchive> handle;
 
     static la_ssize_t on_read(archive* handle, void* context, const void** bytes) {
         auto& state = *static_cast<State*>(context);
         auto got = state.source.read(state.buffer);
-        if (got) {
-            *bytes = state.buffer.data();
-            return static_cast<la_ssize_t>(got.value());
-        }
-        state.source_error = std::move(got).error();
-        ::archive_set_error(handle, EIO, "the source failed");
-        return -1;
+        if (!got) return state.failed(handle, std::move(got).error());
+        *bytes = state.buffer.data();
+        state.filled = got.value();
+        state.position += state.filled;
+        return static_cast<la_ssize_t>(state.filled);
+    }
+
+    static la_int64_t on_skip(archive* handle, void* context, la_int64_t count) {
+        auto& state = *static_cast<State*>(context);
+        auto skipped = state.source.skip(static_cast<std::uint64_t>(count));
+        if (!skipped) return state.failed(handle, std::move(skipped).error());
+        state.position += skipped.value();
+        if (skipped.value() > 0) state.filled = 0;
+        return static_cast<la_int64_t>(skipped.value());
+    }
+
+    int failed(archive* reader, Error error) {
+        source_error = std::move(error);
+        ::archive_set_error(reader, EIO, "the source failed");
+        return ARCHIVE_FATAL;
     }
 };
 
@@ -120,7 +135,8 @@ Result<TarReader> TarReader::open(ByteSource& source, const Limits& limits) {
     const auto scope = reader.state_->locale.enter();
     if (handle == nullptr) return make_error(ErrorCode::unavailable, "tar: no memory for the reader");
     if (::archive_read_support_format_tar(handle) != ARCHIVE_OK ||
-        ::archive_read_open(handle, reader.state_.get(), nullptr, &State::on_read, nullptr) != ARCHIVE_OK) {
+        ::archive_read_open2(handle, reader.state_.get(), nullptr, &State::on_read, &State::on_skip, nullptr) !=
+            ARCHIVE_OK) {
         return reader.failure();
     }
     return reader;
@@ -147,6 +163,15 @@ Result<std::optional<Chunk>> TarReader::next_chunk() {
     if (outcome == ARCHIVE_EOF) return std::optional<Chunk>();
     if (outcome != ARCHIVE_OK || offset < 0) return failure();
     return std::optional<Chunk>(Chunk{static_cast<std::uint64_t>(offset), {static_cast<const char*>(bytes), size}});
+}
+
+std::optional<std::uint64_t> TarReader::position_of(const Chunk& chunk) const {
+    // libarchive hands out pieces of our own buffer unless it had to join two of them.
+    const std::less<const char*> before;
+    const char* const begin = state_->buffer.data();
+    const char* const end = begin + state_->filled;
+    if (before(chunk.bytes.data(), begin) || !before(chunk.bytes.data(), end)) return std::nullopt;
+    return state_->position - static_cast<std::uint64_t>(end - chunk.bytes.data());
 }
 
 }  // namespace coracle::layer

@@ -51,6 +51,8 @@ public:
     Result<std::optional<Entry>> next();
     // The current entry's content, in order of offsets; valid until the next call.
     Result<std::optional<Chunk>> next_chunk();
+    // Where in the stream the chunk that next_chunk() gave last begins; no value where its bytes were moved.
+    std::optional<std::uint64_t> position_of(const Chunk& chunk) const;
 
 private:
     struct State;

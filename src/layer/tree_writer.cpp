@@ -58,15 +58,14 @@ bool same_file(int one_fd, const std::string& one, int other_fd, const std::stri
 
 }  // namespace
 
-TreeWriter::TreeWriter(int root_fd, Owners owners, std::unique_ptr<Whiteouts> whiteouts)
+TreeWriter::TreeWriter(int root_fd, Owners owners, OpaqueMark mark, const Limits& limits)
     : root_(root_fd),
+      limits_(limits),
       attributes_(owners, warnings_),
-      whiteouts_(std::move(whiteouts)),
-      parents_(root_fd, *whiteouts_, [this](const std::string& path, ino_t inode) { directories_.made(path, inode); }) {
+      whiteouts_(mark),
+      parents_(root_fd, whiteouts_, [this](const std::string& path, ino_t inode) { directories_.made(path, inode); }) {
     directories_.made("", 0);
 }
-
-void TreeWriter::begin_layer() { whiteouts_->begin_layer(); }
 
 Result<> TreeWriter::write(const EntryPath& path, const Entry& entry, TarReader& reader) {
     if (path.role == Role::ignored) return {};
@@ -75,8 +74,8 @@ Result<> TreeWriter::write(const EntryPath& path, const Entry& entry, TarReader&
     }
     TRY(const int parent_fd, parents_.open(path.parent));
     switch (path.role) {
-        case Role::opaque: return whiteouts_->hide_content(parent_fd);
-        case Role::whiteout: return whiteouts_->hide(parent_fd, path.name);
+        case Role::opaque: return whiteouts_.hide_content(parent_fd);
+        case Role::whiteout: return whiteouts_.hide(parent_fd, path.name);
         default: return write_entry(parent_fd, path, entry, reader);
     }
 }
@@ -103,7 +102,7 @@ Result<> TreeWriter::create(int parent_fd, const EntryPath& path, std::string_vi
         TRY_OK(base::remove_tree_at(parent_fd, path.name).within("replace"));
         if (make() != 0) return failed(act, path);
     }
-    return whiteouts_->note(parent_fd, path.name);
+    return {};
 }
 
 Result<> TreeWriter::write_directory(int parent_fd, const EntryPath& path, const Entry& entry) {
@@ -135,25 +134,29 @@ Result<> TreeWriter::write_symlink(int parent_fd, const EntryPath& path, const E
 
 Result<> TreeWriter::write_hardlink(int parent_fd, const EntryPath& path, const Entry& entry) {
     TRY(const EntryPath target,
-        parse_entry_path(entry.link, Limits{}).within("hard link '" + printable(path.joined()) + "'"));
+        parse_entry_path(entry.link, limits_).within("hard link '" + printable(path.joined()) + "'"));
     const auto refused = [&](std::string_view why) {
         return make_error(ErrorCode::corrupt, "hard link '" + printable(path.joined()) + "' to '" +
                                                   printable(entry.link) + "': " + std::string(why));
     };
     if (target.role != Role::entry) return refused("not a file");
+    if (target.joined().starts_with(path.joined() + "/")) return refused("it would take the place of what it names");
     const base::UniqueFd target_dir =
         base::open_resolved(root_, target.parent.empty() ? "." : target.parent.c_str(), O_PATH | O_DIRECTORY,
                             RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
     struct stat status {};
     if (!target_dir || ::fstatat(target_dir.get(), target.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
-        return refused("no such file in this layer");
+        return link_to_lower(parent_fd, path, target.joined());
     }
     if (S_ISDIR(status.st_mode)) return refused("a directory");
     if (is_whiteout_device(target_dir.get(), target.name)) return refused("the layer removed it");
     if (same_file(parent_fd, path.name, target_dir.get(), target.name)) return {};
     // Without AT_SYMLINK_FOLLOW the link itself is linked, not what it points at.
-    return create(parent_fd, path, "create hard link",
-                  [&] { return ::linkat(target_dir.get(), target.name.c_str(), parent_fd, path.name.c_str(), 0); });
+    TRY_OK(create(parent_fd, path, "create hard link",
+                  [&] { return ::linkat(target_dir.get(), target.name.c_str(), parent_fd, path.name.c_str(), 0); }));
+    // The first name may be replaced later: this one shall be filled then.
+    const std::string* const lower = links_.target_of(status);
+    return lower == nullptr ? Result<>() : links_.add(path.parent, path.name, std::string(*lower), status.st_ino);
 }
 
 Result<> TreeWriter::write_fifo(int parent_fd, const EntryPath& path, const Entry& entry) {
@@ -161,6 +164,33 @@ Result<> TreeWriter::write_fifo(int parent_fd, const EntryPath& path, const Entr
     return attributes_.apply_to_name(parent_fd, path.name, entry);
 }
 
-Result<> TreeWriter::finish() && { return std::move(directories_).apply(root_, attributes_); }
+Result<> TreeWriter::link_to_lower(int parent_fd, const EntryPath& path, const std::string& target) {
+    struct stat status {};
+    if (const LowerLinks::Link* const same = links_.to(target)) {
+        const base::UniqueFd dir = base::open_resolved(root_, same->parent.empty() ? "." : same->parent.c_str(),
+                                                       O_PATH | O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+        const bool there = dir && ::fstatat(dir.get(), same->name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                           status.st_ino == same->inode && links_.target_of(status) != nullptr;
+        if (there && same_file(dir.get(), same->name, parent_fd, path.name)) return {};
+        if (there) {
+            TRY_OK(create(parent_fd, path, "create hard link",
+                          [&] { return ::linkat(dir.get(), same->name.c_str(), parent_fd, path.name.c_str(), 0); }));
+            return links_.add(path.parent, path.name, target, status.st_ino);
+        }
+    }
+    base::UniqueFd file;
+    TRY_OK(create(parent_fd, path, "create", [&] {
+        file.reset(::openat(parent_fd, path.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        return file ? 0 : -1;
+    }));
+    TRY_OK(links_.mark(file.get()));
+    if (::fstat(file.get(), &status) != 0) return failed("stat", path);
+    return links_.add(path.parent, path.name, target, status.st_ino);
+}
+
+Result<> TreeWriter::finish(const LowerLayers* lower) && {
+    TRY_OK(links_.fill(root_, lower, limits_.unpacked));
+    return std::move(directories_).apply(root_, attributes_, lower);
+}
 
 }  // namespace coracle::layer

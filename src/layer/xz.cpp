@@ -7,12 +7,9 @@ namespace coracle::layer {
 
 namespace {
 
-// xz -9 needs 65 MiB to decompress (xz(1)); a dictionary of 4 GiB is a bomb.
-constexpr std::uint64_t memory_limit = std::uint64_t{80} << 20U;
-
 const char* words_for(lzma_ret outcome) {
     switch (outcome) {
-        case LZMA_MEMLIMIT_ERROR: return "needs more than 80 MiB of memory";
+        case LZMA_MEMLIMIT_ERROR: return "its dictionary exceeds the limit of memory (images.max_decoder_memory)";
         case LZMA_BUF_ERROR: return "the stream is truncated";
         case LZMA_MEM_ERROR: return "no memory for the decompressor";
         default: return "damaged";
@@ -24,8 +21,10 @@ public:
     explicit XzSource(std::unique_ptr<InputWindow> input) : input_(std::move(input)) {}
     ~XzSource() override { ::lzma_end(&state_); }
 
-    Result<> start() {
-        const lzma_ret outcome = ::lzma_stream_decoder(&state_, memory_limit, LZMA_CONCATENATED);
+    Result<> start(Bytes memory) {
+        // The dictionary and a little more; one of 4 GiB is a bomb.
+        const std::uint64_t bound = memory.count + (std::uint64_t{1} << 20U);
+        const lzma_ret outcome = ::lzma_stream_decoder(&state_, bound, LZMA_CONCATENATED);
         if (outcome == LZMA_OK) return {};
         return make_error(ErrorCode::unavailable, std::string("xz: ") + words_for(outcome));
     }
@@ -57,9 +56,9 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> make_xz_source(std::unique_ptr<InputWindow> input) {
+Result<std::unique_ptr<ByteSource>> make_xz_source(std::unique_ptr<InputWindow> input, Bytes memory) {
     auto source = std::make_unique<XzSource>(std::move(input));
-    TRY_OK(source->start());
+    TRY_OK(source->start(memory));
     return std::unique_ptr<ByteSource>(std::move(source));
 }
 

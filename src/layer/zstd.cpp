@@ -1,5 +1,9 @@
 // Decompresses zstd: all frames, checksums verified where the frames carry them.
 #include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <bit>
 
 #include "layer/codecs.hpp"
 
@@ -36,6 +40,10 @@ private:
         ZSTD_inBuffer in{unread.data(), unread.size(), 0};
         const std::size_t outcome = ::ZSTD_decompressStream(stream_.get(), &out, &in);
         input_->consume(in.pos);
+        if (::ZSTD_getErrorCode(outcome) == ZSTD_error_frameParameter_windowTooLarge) {
+            return make_error(ErrorCode::corrupt,
+                              "zstd: its window exceeds the limit of memory (images.max_decoder_memory)");
+        }
         if (::ZSTD_isError(outcome) != 0) {
             return make_error(ErrorCode::corrupt, std::string("zstd: ") + ::ZSTD_getErrorName(outcome));
         }
@@ -50,9 +58,13 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<ByteSource>> make_zstd_source(std::unique_ptr<InputWindow> input) {
+Result<std::unique_ptr<ByteSource>> make_zstd_source(std::unique_ptr<InputWindow> input, Bytes memory) {
     std::unique_ptr<ZSTD_DStream, FreeStream> stream(::ZSTD_createDStream());
     if (!stream) return make_error(ErrorCode::unavailable, "zstd: no memory for the decompressor");
+    const int log = static_cast<int>(std::bit_width(memory.count)) - 1;
+    if (::ZSTD_isError(::ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, std::clamp(log, 10, 30))) != 0) {
+        return make_error(ErrorCode::internal, "zstd: the window cannot be bounded");
+    }
     return std::unique_ptr<ByteSource>(std::make_unique<ZstdSource>(std::move(input), std::move(stream)));
 }
 

@@ -2,6 +2,7 @@
 #include "oci/platform.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace coracle::oci {
 
@@ -50,6 +51,26 @@ int fitness(const Platform& offered, const Platform& wanted) {
     const int version = version_of(offered.variant);
     // "v1" is every architecture's base line.
     return version > std::max(version_of(wanted.variant), 1) ? 0 : 1 + version;
+}
+
+Result<Platform> parse_platform(std::string_view text) {
+    const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '/'; };
+    std::array<std::string, 4> parts;
+    std::size_t count = 0;
+    for (std::string_view rest = text; count < parts.size(); ++count) {
+        const std::size_t slash = rest.find('/');
+        parts[count] = rest.substr(0, slash);
+        if (parts[count].empty() || slash == std::string_view::npos) {
+            if (!parts[count].empty()) ++count;
+            break;
+        }
+        rest.remove_prefix(slash + 1);
+    }
+    const auto slashes = static_cast<std::size_t>(std::count(text.begin(), text.end(), '/'));
+    const bool whole = (count == 2 || count == 3) && slashes + 1 == count;
+    if (whole && std::all_of(text.begin(), text.end(), fits)) return Platform{parts[0], parts[1], parts[2]};
+    return make_error(ErrorCode::invalid_request, "'" + std::string(text.substr(0, 80)) + "' is not a platform",
+                      "write it as OS/ARCH or OS/ARCH/VARIANT, such as linux/arm64");
 }
 
 std::string to_string(const Platform& platform) {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+
+#include "coracle/error.hpp"
 
 namespace coracle::oci {
 
@@ -18,6 +21,9 @@ Platform this_platform();
 // How well an image for `offered` runs on `wanted`: 0 not at all, higher is better. An empty variant fits every one of
 // its architecture; of two arm variants up to the machine's own, the newer is better.
 int fitness(const Platform& offered, const Platform& wanted);
+
+// "linux/arm64" or "linux/arm/v7". Error: invalid_request, naming the text.
+Result<Platform> parse_platform(std::string_view text);
 
 std::string to_string(const Platform& platform);  // "linux/arm/v7"
 

@@ -73,6 +73,11 @@ std::string Reference::str() const {
 
 std::string Reference::familiar() const { return !digest && tag == "latest" ? name : str(); }
 
+bool Reference::names_registry() const {
+    const std::size_t slash = name.find('/');
+    return slash != std::string::npos && is_host(std::string_view(name).substr(0, slash));
+}
+
 Result<Reference> parse_reference(std::string_view text) {
     if (auto bare = Digest::parse(text)) return Reference{"", "", std::move(bare).value()};
     Reference reference;
@@ -109,6 +114,14 @@ Reference reference_from(std::string_view text) {
     }
     while (!name.empty() && !is_lower_alnum(name.back())) name.pop_back();
     return Reference{name.empty() ? "image" : name, "latest", std::nullopt};
+}
+
+bool is_registry(std::string_view text) {
+    return is_host(text.substr(0, text.find('/'))) && is_name(std::string(text) + "/x");
+}
+
+bool covers(std::string_view prefix, std::string_view name) {
+    return !prefix.empty() && name.starts_with(prefix) && (name.size() == prefix.size() || name[prefix.size()] == '/');
 }
 
 }  // namespace coracle::oci

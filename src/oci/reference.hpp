@@ -18,6 +18,8 @@ struct Reference {
     std::string str() const;
     // As people write it: "busybox" for "busybox:latest".
     std::string familiar() const;
+    // Whether the name begins with a registry: "localhost/app", "registry.example/team/app", "host:5000/app".
+    bool names_registry() const;
 };
 
 // The grammar of the distribution specification: at most 255 bytes of lower-case path components and an optional
@@ -26,5 +28,12 @@ Result<Reference> parse_reference(std::string_view text);
 
 // A valid reference out of any text ("My Image.v1" -> "my-image.v1"), for names made of file names.
 Reference reference_from(std::string_view text);
+
+// Whether `text` is a host[:port], with or without a part of a repository's path: "docker.io", "host:5000/team".
+bool is_registry(std::string_view text);
+
+// Whether `prefix` ("host", "host/team") stands for the repository `name`: "host/team" covers "host/team" and
+// "host/team/app", and not "host/teamwork".
+bool covers(std::string_view prefix, std::string_view name);
 
 }  // namespace coracle::oci

@@ -72,6 +72,13 @@ Result<> check_bounds(const LimitRequest& limits) {
         return invalid("--cpus " + to_string(*limits.cpus) + ": the kernel's least share is 0.01",
                        "ask for 0.01 or more");
     }
+    // The most that a kernel can be built for (CONFIG_NR_CPUS); more than this host has is no fault, a limit may be
+    // wide.
+    constexpr Cpus most_cpus{8'192'000};
+    if (limits.cpus && *limits.cpus > most_cpus) {
+        return invalid("--cpus " + to_string(*limits.cpus) + ": no machine has more than " + to_string(most_cpus),
+                       "ask for at most as many as this host has");
+    }
     // PID_MAX_LIMIT, less the room that the runtime gets while it starts; pids.max refuses more (kernel/cgroup/pids.c).
     constexpr std::uint64_t most_pids = 4'194'304 - 64;
     if (limits.pids && *limits.pids > most_pids) {
@@ -103,7 +110,7 @@ Result<> check_require(const std::vector<std::string>& names) {
 }  // namespace
 
 Result<> check_request(const Request& request) {
-    TRY_OK(check_network(request.network));
+    TRY_OK(check_network(request.network.value_or(NetworkMode::none)));
     TRY_OK(check_bounds(request.limits));
     TRY_OK(check_output(request));
     TRY_OK(check_require(request.require));

@@ -1,6 +1,8 @@
 // The concerns of a plan, one function and one file each; make_plan calls them in this order.
 #pragma once
 
+#include <algorithm>
+
 #include "plan/identity.hpp"
 #include "plan/make_plan.hpp"
 
@@ -18,6 +20,6 @@ Result<ResolvedUser> choose_user(const PlanInput& input, ExecutionPlan& plan);
 Result<> plan_process(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan);
 Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan);
 Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan);
-void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan);
+Result<> plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan);
 
 }  // namespace coracle::plan

@@ -68,7 +68,7 @@ bool is_required(const Request& request, const std::string& name) {
 // One limit that a cgroup controller would enforce.
 struct Wanted {
     std::string name;     // "memory"
-    std::string flag;     // "--memory 64m"
+    std::string flag;     // "--memory 64m", or the configuration's line
     std::string value;    // "64m"
     bool strict = false;  // asked for or required, and not best effort
 };
@@ -84,8 +84,7 @@ Result<> fall_back(const Wanted& wanted, const std::string& mechanism, const std
     return {};
 }
 
-Limits merged(const LimitRequest& asked) {
-    Limits limits;
+Limits merged(const LimitRequest& asked, Limits limits) {
     limits.memory = asked.memory.value_or(limits.memory);
     limits.memory_swap = asked.memory_swap.value_or(limits.memory);
     limits.cpus = asked.cpus.value_or(limits.cpus);
@@ -105,9 +104,13 @@ Limits merged(const LimitRequest& asked) {
 }
 
 template <class Asked>
-Wanted wanted(const Request& request, const char* name, const Asked& asked, const std::string& value) {
+Wanted wanted(const PlanInput& input, const char* name, const Asked& asked, const std::string& value) {
+    const Request& request = input.request;
+    const auto origin = input.basis.origins.find(name);
+    const bool configured = origin != input.basis.origins.end();
+    const std::string flag = std::string(asked ? "--" : "--require ") + name + (asked ? " " + value : "");
     return {.name = name,
-            .flag = std::string(asked ? "--" : "--require ") + name + (asked ? " " + value : ""),
+            .flag = configured ? origin->second + ": " + name + " " + value : flag,
             .value = value,
             .strict = (asked || is_required(request, name)) && !request.best_effort};
 }
@@ -197,7 +200,11 @@ Result<> plan_cgroup_manager(const PlanInput& input, ExecutionPlan& plan) {
 
 Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     const Request& request = input.request;
-    plan.limits = merged(request.limits);
+    plan.limits = merged(request.limits, input.basis.defaults);
+    if (input.basis.storage) {
+        plan.limits.storage = std::min(plan.limits.storage, *input.basis.storage);
+        plan.limits.shm = std::min(plan.limits.shm, *input.basis.storage);
+    }
     TRY_OK(plan_rlimits(input, plan));
     // Programs size their thread pools by what they see (nproc, sched_getaffinity(2)), not by their quota.
     plan.visible_cpus = std::clamp((plan.limits.cpus.milli + 999) / 1000, 1U, static_cast<unsigned>(plan.cpus.size()));
@@ -214,13 +221,13 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
         plan.cgroup.memory = plan.limits.memory;
         plan.cgroup.memory_swap = plan.limits.memory_swap;
     } else {
-        TRY_OK(fall_back(wanted(request, "memory", request.limits.memory, to_string(plan.limits.memory)), "none",
+        TRY_OK(fall_back(wanted(input, "memory", request.limits.memory, to_string(plan.limits.memory)), "none",
                          chance.why_not, plan));
     }
     if (chance.controllers.contains("cpu")) {
         plan.cgroup.cpus = plan.limits.cpus;
     } else {
-        TRY_OK(fall_back(wanted(request, "cpus", request.limits.cpus, to_string(plan.limits.cpus)), "none",
+        TRY_OK(fall_back(wanted(input, "cpus", request.limits.cpus, to_string(plan.limits.cpus)), "none",
                          chance.why_not, plan));
     }
     if (chance.controllers.contains("pids")) {
@@ -229,7 +236,7 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     }
     // Only a user namespace makes RLIMIT_NPROC hold: uid 0 of the host is never counted.
     if (plan.id_mapping != IdMapping::none) return plan_pids_by_rlimit(input, chance.why_not, plan);
-    return fall_back(wanted(request, "pids", request.limits.pids, std::to_string(plan.limits.pids)), "none",
+    return fall_back(wanted(input, "pids", request.limits.pids, std::to_string(plan.limits.pids)), "none",
                      chance.why_not, plan);
 }
 

@@ -12,7 +12,7 @@ Result<ExecutionPlan> make_plan(const PlanInput& input) {
     plan.id_mapping = choose_id_mapping(input.host);
     plan.id_maps = make_id_maps(input.host, plan.id_mapping);
     plan.ownership = ownership_of(plan.id_mapping);
-    plan.namespaces.network = input.request.network == NetworkMode::none;
+    plan.namespaces.network = input.request.network.value_or(NetworkMode::none) == NetworkMode::none;
     plan.hostname = "sandbox";
     plan.cpus = input.host.cpus;
     TRY(plan.runtime, choose_runtime(input.request, input.host));
@@ -20,7 +20,7 @@ Result<ExecutionPlan> make_plan(const PlanInput& input) {
     TRY_OK(plan_process(input, user, plan));
     TRY_OK(plan_limits(input, plan));
     TRY_OK(plan_mounts(input, plan));
-    plan_rootfs(input, user, plan);
+    TRY_OK(plan_rootfs(input, user, plan));
     return plan;
 }
 

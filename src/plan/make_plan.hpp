@@ -10,13 +10,25 @@
 #include "host/facts.hpp"
 #include "oci/image_config.hpp"
 #include "plan/plan.hpp"
+#include "plan/settle.hpp"
 
 namespace coracle::plan {
+
+// A path of the host that the image `host` shows, as it is on this host.
+struct HostPlace {
+    enum class Kind { directory, file, link };
+    std::string path;  // absolute
+    Kind kind = Kind::directory;
+    std::string target;                       // of a link
+    std::vector<std::string> locked_options;  // as in VolumeFacts
+};
 
 struct ImageFacts {
     oci::ImageConfig config;
     std::string passwd;  // of the image; empty where it has none
     std::string group;
+    // Of the image `host` alone: then there are no layers, and this is what the sandbox sees.
+    std::optional<std::vector<HostPlace>> host_places;
 };
 
 // What plans need to know of a volume's host side, in the order of Request::volumes.
@@ -30,6 +42,7 @@ struct PlanInput {
     const ImageFacts& image;
     const host::HostFacts& host;
     std::vector<VolumeFacts> volumes;
+    Basis basis;
 };
 
 // Errors: invalid_request (the request contradicts itself), not_found (user, runtime), unsupported (this host cannot).
@@ -39,5 +52,6 @@ Result<ExecutionPlan> make_plan(const PlanInput& input);
 IdMapping choose_id_mapping(const host::HostFacts& host);
 base::IdMaps make_id_maps(const host::HostFacts& host, IdMapping mapping);
 Ownership ownership_of(IdMapping mapping);
+RootfsKind choose_rootfs_kind(const host::HostFacts& host, IdMapping mapping);
 
 }  // namespace coracle::plan

@@ -83,6 +83,17 @@ Result<> add_once(std::vector<Mount>& mounts, Mount mount) {
     return {};
 }
 
+// What the image `host` shows, unless the caller put something in its place.
+void add_host_places(const ImageFacts& image, std::vector<Mount>& mounts) {
+    if (!image.host_places) return;
+    for (const HostPlace& place : *image.host_places) {
+        if (place.kind == HostPlace::Kind::link || has_mount(mounts, place.path)) continue;
+        const Volume volume{.host = place.path, .guest = place.path, .read_only = true};
+        const bool directory = place.kind == HostPlace::Kind::directory;
+        mounts.push_back(volume_mount(volume, {.directory = directory, .locked_options = place.locked_options}));
+    }
+}
+
 }  // namespace
 
 Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan) {
@@ -95,10 +106,12 @@ Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan) {
         const VolumeFacts facts = i < input.volumes.size() ? input.volumes[i] : VolumeFacts{};
         TRY_OK(add_once(wanted, volume_mount(request.volumes[i], facts)));
     }
-    if (!has_mount(wanted, "/tmp")) wanted.push_back(tmpfs_mount({.guest = "/tmp"}));
+    const Bytes tmp_size = std::min(Tmpfs{}.size, input.basis.storage.value_or(Tmpfs{}.size));
+    if (!has_mount(wanted, "/tmp")) wanted.push_back(tmpfs_mount({.guest = "/tmp", .size = tmp_size}));
     if (!has_mount(wanted, workspace)) {
         wanted.push_back(tmpfs_mount({.guest = workspace, .size = plan.limits.storage}));
     }
+    add_host_places(input.image, wanted);
     // Outer before inner, or the outer would cover the inner.
     std::stable_sort(wanted.begin(), wanted.end(),
                      [](const Mount& a, const Mount& b) { return a.destination < b.destination; });

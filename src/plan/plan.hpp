@@ -50,7 +50,7 @@ enum class Ownership { root, single, subids };
 
 enum class RootfsKind {
     overlay,  // read-only overlay of the layers, skeleton lowest
-    flat,     // hosts without overlayfs: one unpacked tree, bound read-only
+    flat,     // hosts without overlayfs: one unpacked tree and what lies above and below it, united by bind mounts
 };
 
 // A file that coracle puts into the root file system above the image ("etc/passwd" with a missing user added).
@@ -58,6 +58,12 @@ struct GeneratedFile {
     std::string path;  // relative to the root
     std::string content;
     mode_t mode = 0644;
+};
+
+// A symbolic link of the root file system below the image.
+struct GeneratedLink {
+    std::string path;  // relative to the root
+    std::string target;
 };
 
 // A place in the root file system on which something will be mounted.
@@ -77,6 +83,7 @@ struct Rootfs {
     bool user_xattr = false;  // overlay option of mounts made inside a user namespace
     std::vector<MountPoint> mount_points;
     std::vector<GeneratedFile> generated;
+    std::vector<GeneratedLink> links;
 };
 
 // One entry of config.json's `mounts`, options in order.

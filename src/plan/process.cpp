@@ -84,7 +84,7 @@ std::vector<std::string> choose_env(const PlanInput& input, const ResolvedUser& 
     for (const EnvVar& variable : input.request.env) env.set(variable.name + "=" + variable.value);
     env.set_default("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     // A home on the read-only root would break every cache and settings file that a tool writes there.
-    env.set_default("HOME", input.request.writable_root ? user.home.value_or("/") : workspace);
+    env.set_default("HOME", input.request.writable_root.value_or(false) ? user.home.value_or("/") : workspace);
     env.set_default("HOSTNAME", "sandbox");
     return std::move(env).take();
 }
@@ -129,7 +129,7 @@ Result<> plan_process(const PlanInput& input, const ResolvedUser& user, Executio
     TRY(plan.process.capabilities, policy::combine_capabilities(request.cap_add, request.cap_drop));
     plan.process.env = choose_env(input, user);
     plan.process.user = user.identity;
-    plan.process.seccomp = request.seccomp;
+    plan.process.seccomp = request.seccomp.value_or("default");
     plan.script = request.script;
     plan.process.cwd = request.workdir.value_or(image_workdir(input.image.config));
     return {};

@@ -23,7 +23,7 @@ std::vector<GeneratedFile> generated_files(const PlanInput& input, const Resolve
                                      {"etc/hosts", "127.0.0.1 localhost " + plan.hostname + "\n::1 localhost\n", 0644}};
     // A namespace with only lo can resolve nothing; the host's network comes with the host's resolver.
     files.push_back({"etc/resolv.conf", plan.namespaces.network ? "" : input.host.resolv_conf, 0644});
-    if (!has_user(input.image.passwd, user)) {
+    if (input.image.host_places || !has_user(input.image.passwd, user)) {
         files.push_back({"etc/passwd", passwd_with(input.image.passwd, user, home_of(plan)), 0644});
         files.push_back({"etc/group", group_with(input.image.group, user.identity.gid), 0644});
     }
@@ -42,12 +42,32 @@ MountPoint mount_point(const Mount& mount) {
     return point;
 }
 
+std::vector<GeneratedLink> links_of(const ImageFacts& image) {
+    std::vector<GeneratedLink> links;
+    if (!image.host_places) return links;
+    for (const HostPlace& place : *image.host_places) {
+        if (place.kind == HostPlace::Kind::link) links.push_back({relative(place.path), place.target});
+    }
+    return links;
+}
+
 }  // namespace
 
-void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan) {
+RootfsKind choose_rootfs_kind(const host::HostFacts& host, IdMapping mapping) {
+    const bool overlay = host.overlay && (mapping == IdMapping::none || host.user_overlay);
+    return overlay ? RootfsKind::overlay : RootfsKind::flat;
+}
+
+Result<> plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan) {
     Rootfs& rootfs = plan.rootfs;
-    rootfs.kind = RootfsKind::overlay;
-    rootfs.read_only = !input.request.writable_root;
+    rootfs.kind = choose_rootfs_kind(input.host, plan.id_mapping);
+    if (rootfs.kind == RootfsKind::flat && input.request.writable_root.value_or(false)) {
+        return make_error(ErrorCode::unsupported,
+                          "--writable: a writable root needs overlayfs, which this kernel lacks",
+                          "load it as root: modprobe overlay; or write to /workspace, --tmpfs or a volume");
+    }
+    rootfs.links = links_of(input.image);
+    rootfs.read_only = !input.request.writable_root.value_or(false);
     rootfs.upper_size = plan.limits.storage;
     rootfs.user_xattr = plan.id_mapping != IdMapping::none;
     rootfs.generated = generated_files(input, user, plan);
@@ -63,6 +83,7 @@ void plan_rootfs(const PlanInput& input, const ResolvedUser& user, ExecutionPlan
     // The image's own WORKDIR is made where it is missing, as Docker does; the caller's must exist.
     const std::string place = relative(plan.process.cwd);
     if (!input.request.workdir && !place.empty()) rootfs.mount_points.push_back({.path = place});
+    return {};
 }
 
 }  // namespace coracle::plan

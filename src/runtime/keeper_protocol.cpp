@@ -20,6 +20,8 @@ void write_rootfs(WireWriter& writer, const KeeperRootfs& rootfs) {
     }
     writer.value(rootfs.generated.size());
     for (const KeeperFile& file : rootfs.generated) writer.text(file.path).text(file.content).value(file.mode);
+    writer.value(rootfs.links.size());
+    for (const KeeperLink& link : rootfs.links) writer.text(link.path).text(link.target);
 }
 
 KeeperRootfs read_rootfs(WireReader& reader) {
@@ -43,6 +45,12 @@ KeeperRootfs read_rootfs(WireReader& reader) {
         file.content = reader.text();
         file.mode = reader.value<mode_t>();
         rootfs.generated.push_back(std::move(file));
+    }
+    for (std::uint64_t left = reader.value<std::uint64_t>(); left > 0 && reader.good(); --left) {
+        KeeperLink link;
+        link.path = reader.text();
+        link.target = reader.text();
+        rootfs.links.push_back(std::move(link));
     }
     return rootfs;
 }

@@ -31,6 +31,11 @@ struct KeeperFile {
     mode_t mode = 0644;
 };
 
+struct KeeperLink {
+    std::string path;  // relative to the root
+    std::string target;
+};
+
 // A place on which the runtime will mount something; made where the image has none.
 struct KeeperMountPoint {
     std::string path;  // relative to the root
@@ -41,13 +46,14 @@ struct KeeperMountPoint {
 
 // The root file system to assemble in the keeper's mount namespace.
 struct KeeperRootfs {
-    bool overlay = true;              // false: bind lowers.front()
+    bool overlay = true;              // false: united by bind mounts
     std::vector<std::string> lowers;  // absolute paths, topmost first
     bool user_xattr = false;
     bool read_only = true;
     std::uint64_t upper_bytes = 0;  // size of the tmpfs that takes the writes
     std::vector<KeeperMountPoint> mount_points;
     std::vector<KeeperFile> generated;
+    std::vector<KeeperLink> links;
 };
 
 // How the runtime's process gets into the run's cgroup.

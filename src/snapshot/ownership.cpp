@@ -38,7 +38,8 @@ layer::OpaqueMark opaque_mark_of(plan::Ownership ownership) {
     return ownership == plan::Ownership::root ? layer::OpaqueMark::trusted : layer::OpaqueMark::user;
 }
 
-Result<> run_as(plan::Ownership ownership, const base::IdMaps& maps, const std::function<Result<>()>& act) {
+Result<std::string> run_as(plan::Ownership ownership, const base::IdMaps& maps,
+                           const std::function<Result<std::string>()>& act) {
     return ownership == plan::Ownership::subids ? base::run_in_userns(maps, act) : act();
 }
 

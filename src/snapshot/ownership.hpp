@@ -18,6 +18,8 @@ layer::Owners owners_of(plan::Ownership ownership);
 layer::OpaqueMark opaque_mark_of(plan::Ownership ownership);
 
 // Runs `act` where the owners can be given: for subids in a child inside the user namespace, else right here.
-Result<> run_as(plan::Ownership ownership, const base::IdMaps& maps, const std::function<Result<>()>& act);
+// What comes back is bytes, since it may come from there.
+Result<std::string> run_as(plan::Ownership ownership, const base::IdMaps& maps,
+                           const std::function<Result<std::string>()>& act);
 
 }  // namespace coracle::snapshot

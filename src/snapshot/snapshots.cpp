@@ -3,71 +3,44 @@
 
 #include <fcntl.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "content/paths.hpp"
-#include "layer/apply.hpp"
+#include "snapshot/intake.hpp"
+#include "snapshot/layer_trees.hpp"
+#include "snapshot/merge.hpp"
 #include "snapshot/ownership.hpp"
 
 namespace coracle::snapshot {
 
-namespace paths = content::paths;
-
-// A layer to be unpacked, and its folder in the scratch folder.
-struct Snapshots::Missing {
-    oci::Descriptor layer;
-    oci::DiffId diff_id;
-    std::string target;  // below STORE
-    std::string folder;
-};
-
 namespace {
-
-constexpr mode_t tree_mode = 0755;
-
-Result<> unpack_blob(const content::Store& store, const oci::Descriptor& layer, const oci::DiffId& diff_id,
-                     layer::TreeWriter& tree, const layer::Limits& limits) {
-    TRY(const base::UniqueFd blob, store.open_blob(layer.digest, layer.size));
-    return layer::apply_layer({blob.get(), layer.digest, layer.size, diff_id}, tree, limits);
-}
 
 bool is_opaque_root(const std::filesystem::path& tree, layer::OpaqueMark mark) {
     char value = 0;
     return ::lgetxattr(tree.c_str(), layer::xattr_name(mark), &value, 1) == 1 && value == 'y';
 }
 
-// From the topmost layer down: each once, and nothing below an opaque root.
-std::vector<std::filesystem::path> stack_of(const std::filesystem::path& root, const image::Image& image,
-                                            const std::string& owner_folder, layer::OpaqueMark mark) {
+// From the topmost layer down: each once - its highest place counts -, and nothing below an opaque root. No value: a
+// layer is not unpacked.
+std::optional<std::vector<std::filesystem::path>> stack_of(const std::filesystem::path& root, const LayerTrees& trees,
+                                                           const std::vector<oci::DiffId>& diff_ids,
+                                                           layer::OpaqueMark mark) {
     std::vector<std::filesystem::path> stack;
-    for (std::size_t at = image.layers.size(); at-- > 0;) {
-        auto tree = root / paths::layer_root(image.config.diff_ids[at], owner_folder);
-        if (std::find(stack.begin(), stack.end(), tree) != stack.end()) continue;
-        stack.push_back(std::move(tree));
+    for (std::size_t at = diff_ids.size(); at-- > 0;) {
+        if (std::find(diff_ids.begin() + static_cast<std::ptrdiff_t>(at) + 1, diff_ids.end(), diff_ids[at]) !=
+            diff_ids.end()) {
+            continue;
+        }
+        const auto tree = trees.find(at);
+        if (!tree) return std::nullopt;
+        stack.push_back(root / *tree / "fs");
         if (is_opaque_root(stack.back(), mark)) break;
     }
     std::reverse(stack.begin(), stack.end());
     return stack;
-}
-
-Result<> make_tree(int dir_fd, const std::string& folder) {
-    TRY_OK(base::make_dir_at(dir_fd, folder, tree_mode));
-    return base::make_dir_at(dir_fd, folder + "/fs", tree_mode);
-}
-
-// EEXIST and ENOTEMPTY: somebody else unpacked the same layer meanwhile, and theirs is as good.
-Result<> publish(int scratch, const std::string& folder, int store, const oci::DiffId& diff_id,
-                 const std::string& target) {
-    TRY_OK(base::make_dir_at(store, paths::layer_group(diff_id), 0700));
-    if (::renameat(scratch, folder.c_str(), store, target.c_str()) == 0) return {};
-    if (errno == EEXIST || errno == ENOTEMPTY) return {};
-    return os_error("rename to '" + target + "'", errno);
 }
 
 Result<> empty_directory(int dir_fd) {
@@ -76,94 +49,60 @@ Result<> empty_directory(int dir_fd) {
     return {};
 }
 
+std::vector<IncomingLayer> layers_of(const image::Image& image) {
+    std::vector<IncomingLayer> layers;
+    for (std::size_t at = 0; at < image.layers.size(); ++at) {
+        layers.push_back({.descriptor = image.layers[at], .diff_id = image.config.diff_ids[at], .open = {}});
+    }
+    return layers;
+}
+
 Result<> check_layers(const image::Image& image) {
     if (image.layers.empty()) return make_error(ErrorCode::unsupported, "image '" + image.ref + "' has no layers");
     if (image.layers.size() == image.config.diff_ids.size()) return {};
     return make_error(ErrorCode::corrupt, "image '" + image.ref + "' has not as many diff_ids as layers");
 }
 
+Result<base::UniqueFd> open_empty(const std::filesystem::path& target) {
+    TRY_OK(base::make_dirs(target));
+    TRY(base::UniqueFd root, base::open_dir(target));
+    TRY(const auto present, base::list_dir(root.get()));
+    if (present.empty()) return root;
+    return make_error(ErrorCode::invalid_request, "'" + target.string() + "' is not empty", "name a new directory");
+}
+
 }  // namespace
-
-std::vector<Snapshots::Missing> Snapshots::missing_of(const image::Image& image,
-                                                      const std::string& owner_folder) const {
-    std::vector<Missing> missing;
-    for (std::size_t at = 0; at < image.layers.size(); ++at) {
-        const oci::DiffId& diff_id = image.config.diff_ids[at];
-        std::string target = paths::layer(diff_id, owner_folder);
-        const auto same = [&target](const Missing& other) { return other.target == target; };
-        if (base::exists_at(store_.dir().get(), target) || std::any_of(missing.begin(), missing.end(), same)) continue;
-        missing.push_back(Missing{image.layers[at], diff_id, std::move(target), std::to_string(at)});
-    }
-    return missing;
-}
-
-Result<> Snapshots::unpack(const std::vector<Missing>& layers, plan::Ownership ownership,
-                           const base::IdMaps& maps) const {
-    TRY(const content::Scratch scratch, store_.new_scratch());
-    const int dir = scratch.dir().get();
-    // Made by the caller, not in the user namespace: only the owner of a folder can rename it later.
-    for (const Missing& layer : layers) TRY_OK(make_tree(dir, layer.folder));
-
-    const auto unpack_one = [&](const Missing& layer) -> Result<> {
-        TRY(const base::UniqueFd root, base::open_dir_at(dir, layer.folder + "/fs"));
-        layer::TreeWriter tree(root.get(), owners_of(ownership), layer::overlay_whiteouts(opaque_mark_of(ownership)));
-        TRY_OK(unpack_blob(store_, layer.layer, layer.diff_id, tree, limits_));
-        return std::move(tree).finish();
-    };
-    const auto unpack_all = [&]() -> Result<> {
-        // What a killed namesake left can only be removed with its ids, and this is the place that has them.
-        if (ownership == plan::Ownership::subids) content::sweep_scratch(store_.dir());
-        for (const Missing& layer : layers) {
-            auto unpacked = unpack_one(layer);
-            if (unpacked) continue;
-            (void)empty_directory(dir);
-            return unpacked;
-        }
-        return {};
-    };
-    TRY_OK(run_as(ownership, maps, unpack_all));
-
-    // Once for all layers: after a power cut a layer that can be seen must be whole.
-    if (::syncfs(dir) != 0) return os_error("sync the unpacked layers", errno);
-    for (const Missing& layer : layers) {
-        TRY_OK(publish(dir, layer.folder, store_.dir().get(), layer.diff_id, layer.target));
-    }
-    return {};
-}
 
 Result<std::vector<std::filesystem::path>> Snapshots::prepare(const image::Image& image, plan::Ownership ownership,
                                                               const base::IdMaps& maps) const {
     TRY_OK(check_layers(image).at(Stage::unpack));
-    const std::string owner_folder = folder_of(ownership, maps);
-    const auto missing = missing_of(image, owner_folder);
-    if (!missing.empty()) TRY_OK(unpack(missing, ownership, maps).at(Stage::unpack));
-    return stack_of(store_.root(), image, owner_folder, opaque_mark_of(ownership));
+    const auto& diff_ids = image.config.diff_ids;
+    const LayerTrees trees(store_, diff_ids, folder_of(ownership, maps));
+    auto stack = stack_of(store_.root(), trees, diff_ids, opaque_mark_of(ownership));
+    if (!stack) {
+        Intake intake(store_, {.ownership = ownership, .maps = maps, .limits = limits_});
+        TRY_OK(intake.take(layers_of(image)));
+        stack = stack_of(store_.root(), trees, diff_ids, opaque_mark_of(ownership));
+    }
+    if (stack) return std::move(*stack);
+    return make_error(ErrorCode::internal, "an unpacked layer of image '" + image.ref + "' is not found again")
+        .at(Stage::unpack);
 }
 
 Result<> Snapshots::flatten(const image::Image& image, plan::Ownership ownership, const base::IdMaps& maps,
                             const std::filesystem::path& target) const {
-    TRY_OK(check_layers(image).at(Stage::unpack));
-    TRY_OK(base::make_dirs(target).at(Stage::unpack));
-    TRY(const base::UniqueFd root, base::open_dir(target).at(Stage::unpack));
-    TRY(const auto present, base::list_dir(root.get()));
-    if (!present.empty()) {
-        return make_error(ErrorCode::invalid_request, "'" + target.string() + "' is not empty", "name a new directory")
-            .at(Stage::unpack);
-    }
-    const auto unpack_all = [&]() -> Result<> {
-        layer::TreeWriter tree(root.get(), owners_of(ownership), layer::flat_whiteouts());
-        for (std::size_t at = 0; at < image.layers.size(); ++at) {
-            TRY_OK(unpack_blob(store_, image.layers[at], image.config.diff_ids[at], tree, limits_));
+    TRY(const base::UniqueFd root, open_empty(target).at(Stage::unpack));
+    TRY(const auto layers, prepare(image, ownership, maps));
+    const auto copy = [&]() -> Result<std::string> {
+        TRY(const MergedLayers merged, MergedLayers::open(layers));
+        if (auto copied = merge_into(merged, root.get()); !copied) {
+            (void)empty_directory(root.get());
+            return std::move(copied).error();
         }
-        return std::move(tree).finish();
+        return std::string();
     };
-    return run_as(ownership, maps,
-                  [&]() -> Result<> {
-                      auto unpacked = unpack_all();
-                      if (!unpacked) (void)empty_directory(root.get());
-                      return unpacked;
-                  })
-        .at(Stage::unpack);
+    TRY_OK(run_as(ownership, maps, copy).at(Stage::unpack));
+    return {};
 }
 
 }  // namespace coracle::snapshot

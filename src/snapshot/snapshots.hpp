@@ -24,15 +24,11 @@ public:
     Result<std::vector<std::filesystem::path>> prepare(const image::Image& image, plan::Ownership ownership,
                                                        const base::IdMaps& maps) const;
 
-    // Unpacks all layers into `target`, a new or empty directory. After an Error it is empty.
+    // Copies what prepare() stacks into `target`, a new or empty directory. After an Error it is empty.
     Result<> flatten(const image::Image& image, plan::Ownership ownership, const base::IdMaps& maps,
                      const std::filesystem::path& target) const;
 
 private:
-    struct Missing;
-    std::vector<Missing> missing_of(const image::Image& image, const std::string& owner_folder) const;
-    Result<> unpack(const std::vector<Missing>& layers, plan::Ownership ownership, const base::IdMaps& maps) const;
-
     const content::Store& store_;
     layer::Limits limits_;
 };

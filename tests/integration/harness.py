@@ -91,9 +91,13 @@ class Coracle:
         assert_valid(record)
         return Record(record, done)
 
+    def shell_in(self, image, script, *options, **call):
+        """The record of a shell script in an image."""
+        return self.record(*options, image, "--", "sh", "-c", script, **call)
+
     def shell(self, script, *options, **call):
         """The record of a shell script in busybox."""
-        return self.record(*options, "busybox", "--", "sh", "-c", script, **call)
+        return self.shell_in("busybox", script, *options, **call)
 
 
 # ---- what a run left behind ---------------------------------------------------------------------------------------------

@@ -49,9 +49,9 @@ def test_networks_not_built_yet_say_so(coracle, mode):
 
 
 @pytest.mark.lacks("overlay")
-def test_without_overlayfs_the_fix_is_named(coracle):
-    record = coracle.record("busybox", "--", "true")
-    assert_refused(record, 125, "overlayfs")
+def test_a_writable_root_without_overlayfs_is_refused_with_the_fix(coracle):
+    record = coracle.record("--writable", "busybox", "--", "true")
+    assert_refused(record, 123, "overlayfs")
     assert "modprobe" in record["hint"], record
 
 
@@ -156,6 +156,25 @@ def test_hostile_paths_write_nothing_outside(empty_coracle, tmp_path, members):
 def test_a_runtime_that_is_not_installed_is_named(coracle):
     record = coracle.record("--runtime", "/no/such/runc", "busybox", "--", "true")
     assert record.call.code in (123, 125) and "/no/such/runc" in record["message"], record
+
+
+@sandbox
+def test_a_program_that_is_no_runtime_is_named_as_such(coracle, work):
+    program = work / "runc"  # by its name it is one
+    program.symlink_to("/bin/true")
+    record = coracle.record("--runtime", program, "busybox", "--", "true")
+    program.unlink()
+    assert record.call.code == 125 and "created no container" in record["message"], record
+    assert str(program) in record["message"] and "--runtime" in record["hint"], record
+
+
+@sandbox
+def test_a_script_with_windows_line_ends_or_without_its_interpreter_gets_the_reason(coracle, tmp_path):
+    script = tmp_path / "script"
+    for text, words in (("#!/bin/sh\r\necho hello\r\n", "CR LF"), ("#!/usr/bin/perl\n", "interpreter")):
+        script.write_bytes(text.encode())
+        record = coracle.record("--script", script, "busybox")
+        assert (record["reason"], record["exit_code"]) == ("exec_failed", 127) and words in record["hint"], record
 
 
 @pytest.mark.needs("user")

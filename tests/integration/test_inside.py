@@ -126,6 +126,7 @@ def test_root_runs_another_user_of_the_image(coracle):
     assert record["stdout"] == "1000\nx\n", record
 
 
+@pytest.mark.needs("overlay")
 def test_a_writable_root_is_written_and_forgotten(coracle):
     assert coracle.shell("echo x >/x && cat /x && rm /etc/group", "--writable")["stdout"] == "x\n"
     assert coracle.shell("ls /x /etc/group", "--writable")["stdout"] == "/etc/group\n"

@@ -34,11 +34,46 @@ public:
         host_.imports.push_back(request);
         return images();
     }
+    Result<std::vector<ImageInfo>> pull_image(const PullRequest& request, const PullProgress& progress) const override {
+        host_.pulls.push_back(request);
+        for (const PullEvent& event : host_.pull_events) progress(event);
+        return images();
+    }
     Result<std::vector<ImageInfo>> images() const override {
         if (host_.error) return *host_.error;
         return host_.images;
     }
+    Result<ImageDetails> inspect_image(const std::string& ref) const override {
+        host_.refs = {ref};
+        if (host_.error) return *host_.error;
+        return host_.details;
+    }
+    Result<> tag_image(const std::string& ref, const std::string& name) const override {
+        host_.refs = {ref, name};
+        if (host_.error) return *host_.error;
+        return {};
+    }
+    Result<RemovalReport> remove_images(const std::vector<std::string>& refs) const override {
+        host_.refs = refs;
+        if (host_.error) return *host_.error;
+        return host_.removal;
+    }
+    Result<RemovalReport> collect_garbage(const GcRequest& request) const override {
+        host_.gc = request;
+        if (host_.error) return *host_.error;
+        return host_.removal;
+    }
+    Result<> save_images(const SaveRequest& request) const override {
+        host_.save = request;
+        if (host_.error) return *host_.error;
+        return {};
+    }
+    Result<DiskUsage> disk_usage() const override {
+        if (host_.error) return *host_.error;
+        return host_.usage;
+    }
 
+    DoctorReport doctor() const override { return host_.report; }
     Result<std::vector<RunInfo>> runs() const override {
         if (host_.error) return *host_.error;
         return host_.live;
@@ -47,6 +82,16 @@ public:
         host_.signals.emplace_back(id, signal_number);
         if (host_.error) return *host_.error;
         return RunInfo{.id = id + "0123", .image = {}, .command = {}};
+    }
+    Result<LoginDone> login(const LoginRequest& request) const override {
+        host_.logins.push_back(request);
+        if (host_.error) return *host_.error;
+        return LoginDone{.file = "/home/a/auth.json", .warnings = host_.login_warnings};
+    }
+    Result<LoginDone> logout(const LogoutRequest& request) const override {
+        host_.logouts.push_back(request);
+        if (host_.error) return *host_.error;
+        return LoginDone{.file = "/home/a/auth.json", .warnings = host_.login_warnings};
     }
 
 private:

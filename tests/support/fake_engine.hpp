@@ -18,11 +18,23 @@ struct FakeHost {
     std::optional<Error> error;  // what explain, write_bundle, import_image and images fail with
     std::vector<ImageInfo> images;
     std::vector<RunInfo> live;
+    DoctorReport report;
+    ImageDetails details;
+    RemovalReport removal;
+    DiskUsage usage;
+    std::vector<std::string> login_warnings;
 
     EngineOptions options;
     std::vector<Request> requests;
     std::vector<ImportRequest> imports;
     std::vector<std::pair<std::string, int>> signals;
+    std::vector<PullRequest> pulls;
+    std::vector<PullEvent> pull_events;  // told by each pull
+    std::vector<std::string> refs;       // the words of the last inspect, tag or rmi
+    GcRequest gc;
+    SaveRequest save;
+    std::vector<LoginRequest> logins;
+    std::vector<LogoutRequest> logouts;
     std::string bundle_target;
     int runs = 0;
 };

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/try.hpp"
 #include "layer/apply.hpp"
 #include "support/layout_builder.hpp"
 #include "support/tar_builder.hpp"
@@ -11,13 +12,11 @@
 
 namespace coracle::test {
 
-enum class Style { overlay, flat };
-
 // A tree on disk that takes layers.
 class Tree {
 public:
-    explicit Tree(const std::filesystem::path& path, Style style = Style::overlay)
-        : path_(path), root_(open_new(path)), writer_(root_.get(), owners(), whiteouts(style)) {}
+    explicit Tree(const std::filesystem::path& path, const layer::Limits& limits = {})
+        : path_(path), root_(open_new(path)), writer_(root_.get(), owners(), mark(), limits) {}
 
     // As root everything is set exactly; an unprivileged test run owns all.
     static layer::Owners owners() { return ::geteuid() == 0 ? layer::Owners::exact : layer::Owners::caller; }
@@ -35,7 +34,10 @@ public:
         const auto file = path_.parent_path() / (path_.filename().string() + ".blob");
         std::ofstream(file, std::ios::binary | std::ios::trunc) << stored;
         const base::UniqueFd fd = must(base::open_regular_at(AT_FDCWD, file.string()));
-        return layer::apply_layer({fd.get(), digest, stored.size(), oci::DiffId{diff_id}}, writer_, limits);
+        layer::FileSource bytes(fd.get());
+        TRY(layer::VerifyingSource blob, layer::VerifyingSource::create(bytes, digest, stored.size()));
+        TRY_OK(layer::apply_layer_as(oci::DiffId{diff_id}, blob, stored.size(), writer_, {.limits = limits}));
+        return std::move(blob).finish();
     }
     Result<> finish() { return std::move(writer_).finish(); }
 
@@ -48,10 +50,6 @@ private:
         std::filesystem::create_directories(path);
         return must(base::open_dir(path));
     }
-    static std::unique_ptr<layer::Whiteouts> whiteouts(Style style) {
-        return style == Style::flat ? layer::flat_whiteouts() : layer::overlay_whiteouts(mark());
-    }
-
     std::filesystem::path path_;
     base::UniqueFd root_;
     layer::TreeWriter writer_;

@@ -20,7 +20,9 @@ struct Planning {
     host::HostFacts host = root_on_v2();
     std::vector<plan::VolumeFacts> volumes{};
 
-    plan::PlanInput input() const { return {.request = request, .image = image, .host = host, .volumes = volumes}; }
+    plan::PlanInput input() const {
+        return {.request = request, .image = image, .host = host, .volumes = volumes, .basis = {}};
+    }
     plan::ExecutionPlan plan(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
         return test::must(plan::make_plan(input()), file, line);
     }

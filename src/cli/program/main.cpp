@@ -28,6 +28,8 @@ int main(int count, char** words) {
     fill_standard_streams();
     // A limit on file sizes then is an error that can be told, not the end of coracle.
     ::signal(SIGXFSZ, SIG_IGN);
+    // So is a reader of our output that has gone: a run must not lose its record for it.
+    ::signal(SIGPIPE, SIG_IGN);
     const std::vector<std::string> args(words + (count > 0 ? 1 : 0), words + count);
     return coracle::cli::run_cli(args, coracle::Streams{}, coracle::Engine::open);
 }

@@ -69,6 +69,8 @@ Error launch_error(const std::string& runtime, int status) {
         return make_error(ErrorCode::not_found, name + " cannot be executed",
                           "install runc, or name another --runtime");
     }
+    if (WEXITSTATUS(status) == 0)  // /bin/true takes any arguments
+        return make_error(ErrorCode::unsupported, name + " created no container", "name an OCI runtime by --runtime");
     return make_error(ErrorCode::internal, name + " exited with " + std::to_string(WEXITSTATUS(status)));
 }
 
@@ -103,7 +105,9 @@ Result<Created> launch(const KeeperJob& job, const CgroupDoors& doors, const Wai
     ::close(keeper_init_fd);
     TRY(const int status, wait_for_runtime(pid, waiter));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return launch_error(job.runtime_argv.front(), status);
-    TRY(const std::string text, base::read_file(paths.pid_file, 64_KiB));
+    auto pid_text = base::read_file(paths.pid_file, 64_KiB);
+    if (!pid_text && pid_text.error().os_errno == ENOENT) return launch_error(job.runtime_argv.front(), status);
+    TRY(const std::string text, std::move(pid_text));
     Created created;
     std::from_chars(text.data(), text.data() + text.size(), created.init);
     created.init_pidfd = base::open_pidfd(created.init);

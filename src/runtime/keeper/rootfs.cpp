@@ -12,10 +12,14 @@
 
 #include "base/files.hpp"
 #include "base/try.hpp"
+#include "runtime/keeper/union.hpp"
 
 namespace coracle::runtime::keeper {
 
 namespace {
+
+// OVL_MAX_STACK in the kernel's fs/overlayfs/params.h.
+constexpr std::size_t max_stack = 500;
 
 // Holds what coracle itself puts beside the layers: skeleton, generated files, the runtime's state and logs.
 constexpr std::uint64_t stage_bytes = 16ULL << 20U;
@@ -55,24 +59,47 @@ Result<> make_mount_points(const std::string& stage, const std::vector<KeeperMou
     return {};
 }
 
+Result<> make_links(const std::string& base, const std::vector<KeeperLink>& links) {
+    for (const KeeperLink& link : links) {
+        const std::filesystem::path place = std::filesystem::path(base) / link.path;
+        TRY_OK(base::make_dirs(place.parent_path()));
+        if (::symlink(link.target.c_str(), place.c_str()) != 0) return os_error("link '" + link.path + "'", errno);
+    }
+    return {};
+}
+
+// Topmost first: what must not be shadowed, the image, what must not be missing.
+std::vector<std::string> sources_of(const std::string& stage, const KeeperRootfs& rootfs) {
+    std::vector<std::string> sources{stage + "/top"};
+    sources.insert(sources.end(), rootfs.lowers.begin(), rootfs.lowers.end());
+    sources.push_back(stage + "/skeleton");
+    return sources;
+}
+
 // "0:1:2": names relative to the links folder, since a mount option string ends at one page (4096 bytes) and absolute
 // paths of 40 layers would fill it.
-Result<std::string> link_lowers(const std::string& stage, const KeeperRootfs& rootfs) {
-    std::vector<std::string> targets{stage + "/top"};
-    targets.insert(targets.end(), rootfs.lowers.begin(), rootfs.lowers.end());
-    targets.push_back(stage + "/skeleton");
+Result<std::string> link_lowers(const std::string& stage, const std::vector<std::string>& targets) {
     std::string names;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         const std::string name = std::to_string(i);
-        if (::symlink(targets[i].c_str(), (stage + "/layers/" + name).c_str()) != 0) {
-            return os_error("link layer '" + targets[i] + "'", errno);
-        }
+        const bool linked = ::symlink(targets[i].c_str(), (stage + "/layers/" + name).c_str()) == 0;
+        if (!linked && errno != EEXIST) return os_error("link layer '" + targets[i] + "'", errno);
         names += (names.empty() ? "" : ":") + name;
     }
     return names;
 }
 
-Result<> mount_overlay(const std::string& stage, const KeeperRootfs& rootfs, const std::string& names) {
+Result<> mount_overlay(const std::string& stage, const KeeperRootfs& rootfs) {
+    const std::vector<std::string> sources = sources_of(stage, rootfs);
+    if (sources.size() > max_stack) {
+        return make_error(ErrorCode::unsupported,
+                          "the image has " + std::to_string(rootfs.lowers.size() - 1) +
+                              " layers: overlayfs stacks at most " + std::to_string(max_stack - 3) +
+                              " and coracle's three",
+                          "build the image with fewer layers, or import its root file system as one")
+            .at(Stage::rootfs);
+    }
+    TRY(const std::string names, link_lowers(stage, sources));
     std::string options = "lowerdir=" + names;
     if (!rootfs.read_only) options += ",upperdir=../upper/data,workdir=../upper/work";
     if (rootfs.user_xattr) options += ",userxattr";
@@ -88,9 +115,16 @@ Result<> mount_overlay(const std::string& stage, const KeeperRootfs& rootfs, con
     return mounted;
 }
 
-Result<> mount_bind(const std::string& source, const std::string& target) {
-    TRY_OK(mount_at(source.c_str(), target, "none", MS_BIND, ""));
-    return mount_at("none", target, "none", MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NODEV | MS_NOSUID, "");
+// The tmpfs below holds directories and links only.
+Result<> mount_union(const std::string& stage, const KeeperRootfs& rootfs) {
+    const std::string root = stage + "/root";
+    TRY_OK(mount_at("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=" + std::to_string(stage_bytes)));
+    TRY_OK(unite(root, sources_of(stage, rootfs)));
+    return make_read_only(root);
+}
+
+Result<> mount_root(const std::string& stage, const KeeperRootfs& rootfs) {
+    return rootfs.overlay ? mount_overlay(stage, rootfs) : mount_union(stage, rootfs).at(Stage::rootfs);
 }
 
 // Whether `path` leads to a directory (or a file) in the assembled root, as a process inside would see it.
@@ -167,19 +201,18 @@ Result<> mount_stage(const std::string& stage, const KeeperRootfs& rootfs) {
 
 Result<> mount_rootfs(const std::string& stage, const KeeperRootfs& rootfs) {
     const std::string root = stage + "/root";
-    if (!rootfs.overlay) return mount_bind(rootfs.lowers.front(), root);
     TRY_OK(make_mount_points(stage, rootfs.mount_points));
+    TRY_OK(make_links(stage + "/skeleton", rootfs.links));
     for (const KeeperFile& file : rootfs.generated) {
         TRY_OK(make_file_below(stage + "/top", file.path, file.content, file.mode));
     }
-    TRY(const std::string names, link_lowers(stage, rootfs));
-    TRY_OK(mount_overlay(stage, rootfs, names));
+    TRY_OK(mount_root(stage, rootfs));
     TRY(const auto missing, astray(root, rootfs.mount_points));
     if (missing.empty()) return {};
     // Lower layers must not change under a mounted overlay (overlayfs.rst, "Changes to underlying filesystems").
-    if (::umount2(root.c_str(), 0) != 0) return os_error("unmount the root file system", errno);
+    if (::umount2(root.c_str(), MNT_DETACH) != 0) return os_error("unmount the root file system", errno);
     TRY_OK(make_mount_points(stage, missing));
-    TRY_OK(mount_overlay(stage, rootfs, names));
+    TRY_OK(mount_root(stage, rootfs));
     TRY(const auto still, astray(root, rootfs.mount_points));
     if (still.empty()) return {};
     return make_error(ErrorCode::unsupported,

@@ -26,7 +26,8 @@ TEST(Help, IsShownWithoutArgumentsAndNamesEveryCommand) {
     for (const std::vector<std::string>& args : {std::vector<std::string>{}, {"--help"}, {"help"}, {"-h"}}) {
         const auto run = run_cli(host, args);
         EXPECT_EQ(run.status, 0);
-        for (const char* word : {"run", "import", "images", "plan", "bundle", "version", "--store"}) {
+        for (const char* word : {"run", "import", "images", "inspect", "tag", "rmi", "gc", "save", "du", "plan",
+                                 "bundle", "version", "--store"}) {
             EXPECT_THAT(run.out, HasSubstr(word));
         }
     }
@@ -34,7 +35,8 @@ TEST(Help, IsShownWithoutArgumentsAndNamesEveryCommand) {
 
 TEST(Help, OfACommandHasUsageOptionsAndExamples) {
     FakeHost host;
-    for (const char* command : {"run", "import", "images", "plan", "bundle", "version", "completion"}) {
+    for (const char* command : {"run", "import", "images", "inspect", "tag", "rmi", "gc", "save", "du", "plan",
+                                "bundle", "version", "completion"}) {
         const auto asked = run_cli(host, {command, "--help"});
         EXPECT_EQ(asked.status, 0);
         EXPECT_THAT(asked.out, HasSubstr("Usage: coracle " + std::string(command)));
@@ -57,12 +59,29 @@ TEST(UnknownWords, AreRefusedWithTheWordThatWasMeant) {
 
 TEST(PlannedWords, SayThatTheyAreNotBuiltYet) {
     FakeHost host;
-    for (const char* word : {"pull", "inspect", "rmi", "gc", "doctor", "bench", "batch", "pool", "profile"}) {
+    for (const char* word : {"bench", "batch", "pool", "profile"}) {
         const auto run = run_cli(host, {word, "x"});
         EXPECT_EQ(run.status, 125);
         EXPECT_THAT(run.err, HasSubstr("'" + std::string(word) + "' is not built yet"));
     }
-    EXPECT_EQ(json::parse(run_cli(host, {"pull", "--json", "x"}).out).at("error").at("code"), "unsupported");
+    EXPECT_EQ(json::parse(run_cli(host, {"pool", "--json", "x"}).out).at("error").at("code"), "unsupported");
+}
+
+TEST(Doctor, SaysWhatIsLostAndTheFixAndExitsByTheProbe) {
+    FakeHost host;
+    host.report.findings = {{.subject = "cgroups", .health = Health::weak, .detail = "d", .lost = "l", .fix = "f"}};
+    host.report.probe = exited(0);
+    const auto run = run_cli(host, {"doctor"});
+    EXPECT_EQ(run.status, 0);
+    EXPECT_THAT(run.out, HasSubstr("weak  cgroups: d\n      lost: l\n      fix:  f\n"));
+    host.report.probe = RunResult{};
+    host.report.probe.message = "broken";
+    const auto broken = run_cli(host, {"doctor", "--json"});
+    EXPECT_EQ(broken.status, 125);
+    const json report = json::parse(broken.out);
+    EXPECT_EQ(report.at("usable"), false);
+    EXPECT_EQ(report.at("findings").at(0).at("fix"), "f");
+    EXPECT_EQ(report.at("probe").at("message"), "broken");
 }
 
 RunInfo live_run() {
@@ -122,6 +141,14 @@ TEST(GlobalOptions, AreTakenBeforeAndAfterTheCommand) {
     EXPECT_FALSE(host.options.store);
 }
 
+TEST(GlobalOptions, NameTheFilesOfConfigurationAndCredentials) {
+    FakeHost host;
+    run_cli(host, {"--config", "/c.yaml", "images", "--authfile", "/a.json"});
+    EXPECT_EQ(host.options.config, "/c.yaml");
+    EXPECT_EQ(host.options.authfile, "/a.json");
+    EXPECT_EQ(host.options.system_config, "/etc/coracle/config.yaml");
+}
+
 TEST(LogLevel, ShowsWarningsThatAreSilentOtherwise) {
     FakeHost host;
     host.on_run = [](const Request&, int) {
@@ -156,6 +183,109 @@ TEST(Images, ThatCannotBeListedAreAnErrorInTheFormAskedFor) {
     const auto run = run_cli(host, {"images", "--json"});
     EXPECT_EQ(run.status, 125);
     EXPECT_EQ(json::parse(run.out).at("error").at("message"), "index.json: not JSON");
+}
+
+TEST(Inspect, ShowsAllOfAnImageInBothForms) {
+    FakeHost host;
+    host.details = {.info = busybox(),
+                    .names = {"busybox", "mine:1"},
+                    .config_digest = "sha256:" + std::string(64, 'b'),
+                    .config = R"({"config":{"Cmd":["sh"],"User":""},"os":"linux"})",
+                    .last_used = "2026-01-02T03:04:05Z",
+                    .layers = {{.digest = "sha256:" + std::string(64, 'c'),
+                                .diff_id = "sha256:" + std::string(64, 'd'),
+                                .media_type = "application/x\x1B",
+                                .size = 1024,
+                                .unpacked = {}}}};
+    const auto text = run_cli(host, {"inspect", "busybox"});
+    EXPECT_EQ(host.refs, std::vector<std::string>{"busybox"});
+    EXPECT_THAT(text.out, HasSubstr("names      busybox, mine:1\n"));
+    EXPECT_THAT(text.out, HasSubstr("  Cmd      [\"sh\"]\n"));
+    EXPECT_THAT(text.out, HasSubstr("cccccccccccc  dddddddddddd  1.0 KiB  no        application/x?\n"));
+    const auto image = json::parse(run_cli(host, {"inspect", "--json", "busybox"}).out).at("image");
+    EXPECT_EQ(image.at("config").at("config").at("Cmd").at(0), "sh");
+    EXPECT_TRUE(image.at("layers").at(0).at("unpacked_size").is_null());
+    EXPECT_THAT(run_cli(host, {"inspect"}).err, HasSubstr("no image is named"));
+    EXPECT_THAT(run_cli(host, {"inspect", "a", "b"}).err, HasSubstr("more than one"));
+}
+
+TEST(Tag, TakesAnImageAndItsNewName) {
+    FakeHost host;
+    EXPECT_EQ(run_cli(host, {"tag", "busybox", "mine:1"}).status, 0);
+    EXPECT_EQ(host.refs, (std::vector<std::string>{"busybox", "mine:1"}));
+    EXPECT_THAT(run_cli(host, {"tag", "busybox"}).err, HasSubstr("coracle tag REF NAME"));
+}
+
+TEST(Rmi, SaysWhatWentAndWhatStays) {
+    FakeHost host;
+    host.removal = {.removed = {{"name", "busybox", 0}, {"blob", "blobs/sha256/aa", 2048}},
+                    .in_use = {"sha256:bb"},
+                    .warnings = {"odd"}};
+    const auto run = run_cli(host, {"rmi", "busybox", "mine:1"});
+    EXPECT_EQ(host.refs, (std::vector<std::string>{"busybox", "mine:1"}));
+    EXPECT_EQ(run.out,
+              "name  -        busybox\n"
+              "blob  2.0 KiB  blobs/sha256/aa\n"
+              "in use, goes with the next gc after its run: sha256:bb\n"
+              "warning: odd\n"
+              "freed 2.0 KiB\n");
+    const auto report = json::parse(run_cli(host, {"rmi", "--json", "busybox"}).out);
+    EXPECT_EQ(report.at("size"), 2048);
+    EXPECT_EQ(report.at("removed").at(0).at("what"), "busybox");
+    EXPECT_THAT(run_cli(host, {"rmi"}).err, HasSubstr("no image is named"));
+}
+
+TEST(Gc, TakesAgeAndSizeAndADryRun) {
+    FakeHost host;
+    EXPECT_EQ(run_cli(host, {"gc"}).out, "freed 0 B\n");
+    EXPECT_FALSE(host.gc.older_than || host.gc.keep_size || host.gc.dry_run);
+    const auto run = run_cli(host, {"gc", "--older-than", "2h", "--keep-size", "10g", "--dry-run"});
+    EXPECT_EQ(run.out, "would free 0 B\n");
+    EXPECT_EQ(host.gc.older_than, std::chrono::hours(2));
+    EXPECT_EQ(host.gc.keep_size, 10_GiB);
+    EXPECT_TRUE(host.gc.dry_run);
+    EXPECT_THAT(run_cli(host, {"gc", "--older-than", "x"}).err, HasSubstr("--older-than"));
+    EXPECT_TRUE(json::parse(run_cli(host, {"gc", "--dry-run", "--json"}).out).at("dry_run").get<bool>());
+}
+
+TEST(Save, WritesToAFileAFolderOrStdout) {
+    FakeHost host;
+    EXPECT_EQ(run_cli(host, {"save", "a", "b", "-o", "x.tar"}).status, 0);
+    EXPECT_EQ(host.save.refs, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(host.save.target, "x.tar");
+    EXPECT_LT(host.save.out_fd, 0);
+    run_cli(host, {"save", "a", "-o", "-"});
+    EXPECT_GE(host.save.out_fd, 0);
+    EXPECT_THAT(run_cli(host, {"save", "a"}).err, HasSubstr("no target is named"));
+    EXPECT_THAT(run_cli(host, {"save", "-o", "x.tar"}).err, HasSubstr("no image is named"));
+}
+
+TEST(Du, AddsUpByImageAndByKind) {
+    FakeHost host;
+    host.usage = {.images = {{.names = {"busybox"}, .manifest_digest = "sha256:aa", .own = 1024, .shared = 2048}},
+                  .blobs = {.count = 3, .size = 1024, .unneeded = 512},
+                  .layers = {.count = 1, .size = 2048, .unneeded = 0},
+                  .flat = {},
+                  .total = 3072};
+    const auto run = run_cli(host, {"du"});
+    EXPECT_THAT(run.out, HasSubstr("aa      1.0 KiB  2.0 KiB  busybox\n"));
+    EXPECT_THAT(run.out, HasSubstr("blobs   3      1.0 KiB  512 B\n"));
+    EXPECT_THAT(run.out, HasSubstr("total 3.0 KiB\n"));
+    EXPECT_EQ(json::parse(run_cli(host, {"du", "--json"}).out).at("total"), 3072);
+}
+
+TEST(KeptImages, FailInTheFormAskedFor) {
+    FakeHost host;
+    host.error = make_error(ErrorCode::unavailable, "busy", "wait");
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"inspect", "a"}, {"rmi", "a"}, {"gc"}, {"du"}}) {
+        EXPECT_EQ(run_cli(host, words).err, "coracle: busy\nhint: wait\n");
+        auto as_json = words;
+        as_json.emplace_back("--json");
+        EXPECT_EQ(json::parse(run_cli(host, as_json).out).at("error").at("message"), "busy");
+    }
+    EXPECT_EQ(run_cli(host, {"tag", "a", "b"}).status, 125);
+    EXPECT_EQ(run_cli(host, {"save", "a", "-o", "b"}).status, 125);
 }
 
 TEST(ImportCommand, TakesItsSourceAndTagInAnyOrder) {

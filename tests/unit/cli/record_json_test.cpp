@@ -32,6 +32,8 @@ RunResult full_result() {
     result.limits.requested = {{"memory", "64m"}};
     result.limits.granted = {{"memory", "64m"}, {"cpus", "1"}};
     result.limits.enforced = {{.limit = "memory", .value = "67108864", .source = "cgroup2 memory.max"}};
+    result.limits.clamped = {
+        {.limit = "memory", .wanted = "1g", .granted = "64m", .ceiling = "/etc/coracle/config.yaml:3"}};
     result.limits.degraded = {{.limit = "cpus", .wanted = "1", .mechanism = "none", .reason = "no cgroup"}};
     result.security = {.capabilities = {},
                        .no_new_privileges = true,
@@ -157,6 +159,16 @@ TEST(RecordJson, SaysNothingAboutOutputThatItNeverSaw) {
     const auto record = parsed(full_result(), OutputMode::passthrough);
     EXPECT_TRUE(record.at("stdout").is_null());
     EXPECT_TRUE(record.at("streams").at("stderr").at("bytes_total").is_null());
+}
+
+// An image's USER may have line breaks and escape sequences in it, and a message quotes it.
+TEST(RecordJson, SentencesAreOneLineWithoutControlCharacters) {
+    RunResult result = failed_result(make_error(ErrorCode::not_found, "unknown user 'a\nb\x1B[2J'", "fix\nit"));
+    result.warnings = {"user 'a\nb'"};
+    const json record = parsed(result);
+    EXPECT_EQ(record.at("message"), "unknown user 'a b?[2J'");
+    EXPECT_EQ(record.at("hint"), "fix it");
+    EXPECT_EQ(record.at("warnings").at(0), "user 'a b'");
 }
 
 TEST(ErrorJson, IsValidWhateverTheMessageHolds) {

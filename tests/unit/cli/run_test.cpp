@@ -55,7 +55,7 @@ TEST(RunOptions, EachSetsItsFieldOfTheRequest) {
     EXPECT_THAT(request_of({"--require", "memory,pids"}).require, ElementsAre("memory", "pids"));
     EXPECT_TRUE(request_of({"--best-effort"}).best_effort);
     EXPECT_EQ(request_of({"--tmpfs", "/t:size=1m"}).tmpfs.at(0).size, 1_MiB);
-    EXPECT_TRUE(request_of({"--writable"}).writable_root);
+    EXPECT_EQ(request_of({"--writable"}).writable_root, true);
     EXPECT_EQ(request_of({"-w", "/work"}).workdir, "/work");
     EXPECT_EQ(request_of({"-u", "app:staff"}).user, "app:staff");
     EXPECT_EQ(request_of({"-i"}).stdin_mode, StdinMode::inherit);
@@ -82,8 +82,8 @@ TEST(RunOptions, AbsentOnesLeaveTheDefaults) {
 
 TEST(RunOptions, TheLaterOneWins) {
     EXPECT_EQ(request_of({"-m", "1g", "-m", "2g"}).limits.memory, 2_GiB);
-    EXPECT_FALSE(request_of({"--writable", "--read-only"}).writable_root);
-    EXPECT_TRUE(request_of({"--read-only", "--writable"}).writable_root);
+    EXPECT_EQ(request_of({"--writable", "--read-only"}).writable_root, false);
+    EXPECT_EQ(request_of({"--read-only", "--writable"}).writable_root, true);
 }
 
 TEST(RunOptions, VolumesBecomeAbsoluteFromTheCurrentDirectory) {
@@ -137,11 +137,21 @@ TEST(RunWords, OnlyOneDashesAfterTheImageIsDropped) {
     FakeHost host;
     run_cli(host, {"run", "busybox", "--", "--", "x"});
     EXPECT_THAT(host.requests.back().command, ElementsAre("--", "x"));
-    run_cli(host, {"run", "--", "busybox", "--", "x"});
-    EXPECT_EQ(host.requests.back().image, "busybox");
-    EXPECT_THAT(host.requests.back().command, ElementsAre("x"));
     run_cli(host, {"run", "busybox", "--x"});
     EXPECT_THAT(host.requests.back().command, ElementsAre("--x"));
+}
+
+// Which image that is, the engine knows: it reads the configuration.
+TEST(RunWords, DashesInTheImagesPlaceOrNoWordsMeanTheDefaultImage) {
+    FakeHost host;
+    run_cli(host, {"run", "--pids", "9", "--", "busybox", "--", "x"});
+    EXPECT_EQ(host.requests.back().image, "");
+    EXPECT_THAT(host.requests.back().command, ElementsAre("busybox", "--", "x"));
+    run_cli(host, {"run"});
+    EXPECT_EQ(host.requests.back().image, "");
+    EXPECT_TRUE(host.requests.back().command.empty());
+    run_cli(host, {"plan", "--", "x"});
+    EXPECT_EQ(host.requests.back().image, "");
 }
 
 TEST(RunWords, ShortOptionsMayBeJoined) {
@@ -173,16 +183,21 @@ TEST(RunRefusals, NameTheFlagTheValueAndTheFixAndNothingRuns) {
         {{"--pull", "often", "busybox"}, {"--pull", "'often'"}},
         {{"--result-fd", "1", "busybox"}, {"--result-fd", "'1'"}},
         {{"--result-fd", "999", "busybox"}, {"--result-fd", "999"}},
-        {{"--result", "/no/such/folder/x", "busybox"}, {"--result", "/no/such/folder"}},
+        {{"--result", "/no/such/folder/x", "busybox"}, {"--result", "'/no/such/folder/x'"}},
         {{"--memry", "64m", "busybox"}, {"unknown option '--memry'", "did you mean '--memory'?"}},
         {{"--entrypoint=", "busybox"}, {"--entrypoint: no value", "--entrypoint ''"}},
+        {{"--memory=", "busybox"}, {"--memory: no value after '='"}},
+        {{"--memory=", "64m", "busybox"}, {"--memory: no value after '='"}},
+        {{"--timeout=", "--json", "busybox"}, {"--timeout: no value after '='"}},
+        {{"--memory="}, {"--memory"}},
         {{"--memory"}, {"--memory"}},
-        {{}, {"no image", "busybox"}},
+        {{""}, {"'' is not an image", "busybox"}},
+        {{"", "echo"}, {"'' is not an image"}},
         {{"-it", "busybox"}, {"--tty", "not built yet"}},
         {{"--publish", "80", "busybox"}, {"--publish", "not built yet"}},
         {{"--allow", "a:1", "busybox"}, {"--allow", "not built yet"}},
         {{"--profile", "x", "busybox"}, {"--profile", "not built yet"}},
-        {{"--config", "x", "busybox"}, {"--config", "not built yet"}},
+        {{"--config", "", "busybox"}, {"--config", "'' is not a file"}},
         {{"--log-level", "loud", "busybox"}, {"--log-level", "'loud'"}},
     };
     FakeHost host;
@@ -204,7 +219,7 @@ TEST(RunRefusals, AreAValidRecordWhereJsonWasAskedFor) {
                                                       {"run", "--memory", "512x", "--json", "busybox"},
                                                       {"run", "--memry", "512m", "--json", "busybox"},
                                                       {"run", "--json", "--memory"},
-                                                      {"run", "--json"}};
+                                                      {"run", "--json", ""}};
     for (const auto& args : lines) {
         const auto run = run_cli(host, args);
         EXPECT_EQ(run.status, 125);
@@ -363,12 +378,15 @@ TEST_F(RecordFile, MayBeADescriptorThatTheSandboxDoesNotInherit) {
 
 TEST(RunSignals, BecomeBytesForTheEngineAndAreGivenBackAfterwards) {
     // A shell that runs the tests in the background has some of them ignored, and those stay so.
-    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH}) ::signal(number, SIG_DFL);
+    const int last = SIGRTMAX;
+    const std::vector<int> all{SIGTERM, SIGINT,  SIGHUP,    SIGQUIT, SIGWINCH, SIGUSR1,
+                               SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO,    last};
+    for (const int number : all) ::signal(number, SIG_DFL);
     struct sigaction before {};
     ::sigaction(SIGTERM, nullptr, &before);
     FakeHost host;
-    host.on_run = [](const Request&, int signal_fd) {
-        for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGWINCH}) {
+    host.on_run = [&all](const Request&, int signal_fd) {
+        for (const int number : all) {
             ::raise(number);
             unsigned char byte = 0;
             EXPECT_EQ(::read(signal_fd, &byte, 1), 1);

@@ -25,15 +25,6 @@ TEST(LossyUtf8, KeepsWhatIsTextAroundABadByte) {
     EXPECT_EQ(lossy_utf8("gr\xC3\xBC\xC3"), "gr\xC3\xBC\xEF\xBF\xBD");
 }
 
-TEST(Base64, MatchesTheVectorsOfRfc4648) {
-    EXPECT_EQ(base64(""), "");
-    EXPECT_EQ(base64("f"), "Zg==");
-    EXPECT_EQ(base64("fo"), "Zm8=");
-    EXPECT_EQ(base64("foo"), "Zm9v");
-    EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
-    EXPECT_EQ(base64("\xFF\xFE\x00"sv), "//4A");
-}
-
 TEST(Printable, LeavesNothingThatMovesACursor) {
     EXPECT_EQ(printable("a\x1B[2Jb\rc\nd\te\x7F"), "a?[2Jb?c d e?");
     EXPECT_EQ(printable("\xC2\x9B"

@@ -5,9 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <cstdlib>
-
 #include "engine/volume_facts.hpp"
+#include "support/env_setting.hpp"
 #include "support/mount_namespace.hpp"
 #include "support/test_dir.hpp"
 #include "support/unprivileged.hpp"
@@ -16,33 +15,18 @@ namespace coracle::engine {
 namespace {
 
 namespace fs = std::filesystem;
+using test::EnvSetting;
 using test::must;
 using test::must_fail;
 using ::testing::HasSubstr;
 
-// An environment variable for the length of a test.
-class EnvSetting {
-public:
-    EnvSetting(const char* name, const std::optional<std::string>& value) : name_(name) {
-        if (const char* const old = std::getenv(name)) old_ = old;
-        set(value);
-    }
-    ~EnvSetting() { set(old_); }
-    EnvSetting(const EnvSetting&) = delete;
-    EnvSetting& operator=(const EnvSetting&) = delete;
-
-private:
-    void set(const std::optional<std::string>& value) {
-        value ? ::setenv(name_, value->c_str(), 1) : ::unsetenv(name_);
-    }
-    const char* name_;
-    std::optional<std::string> old_;
-};
-
 class FindPlaces : public ::testing::Test {
 protected:
     EngineOptions options(const fs::path& runs) const {
-        return {.store = dir_ / "store", .runs = runs, .runtime = {}, .cgroup_root = {}};
+        EngineOptions made;
+        made.store = dir_ / "store";
+        made.runs = runs;
+        return made;
     }
     static mode_t mode_of(const fs::path& path) {
         struct stat status {};

@@ -2,6 +2,7 @@
 #include "host/facts.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/utsname.h>
 
 #include "support/test_dir.hpp"
 
@@ -56,6 +57,15 @@ TEST_F(Probe, AnEmptyHostHasNothingButWhoWeAre) {
     EXPECT_FALSE(facts.runc || facts.crun || facts.newuidmap);
     EXPECT_EQ(facts.resolv_conf, "");
     EXPECT_FALSE(facts.machine.empty());
+}
+
+TEST_F(Probe, FindsOverlayfsAmongTheModulesOfThisKernel) {
+    utsname names{};
+    ASSERT_EQ(::uname(&names), 0);
+    tree_.write("lib/modules/0.0.0-other/modules.dep", "kernel/fs/overlayfs/overlay.ko.xz:\n");
+    EXPECT_FALSE(probe(tree_.path(), "").overlay);
+    tree_.write(std::string("lib/modules/") + names.release + "/modules.dep", "kernel/fs/overlayfs/overlay.ko.xz:\n");
+    EXPECT_TRUE(probe(tree_.path(), "").overlay);
 }
 
 TEST_F(Probe, ReadsWhatAHostHas) {

@@ -12,7 +12,6 @@ namespace {
 
 using test::must;
 using test::read_text;
-using test::Style;
 using test::TarBuilder;
 using test::TestDir;
 using test::Tree;
@@ -255,47 +254,6 @@ TEST(OverlayWhiteouts, HideLowerLayersAndNothingOfTheirOwn) {
         EXPECT_TRUE(present(layer / (std::string(name) + "/f"))) << name;
     }
     EXPECT_EQ(read_text(layer / "file"), "own");
-}
-
-TEST(FlatWhiteouts, RemoveWhatLowerLayersHold) {
-    const TestDir dir;
-    Tree tree(dir / "fs", Style::flat);
-    must(tree.add(
-        TarBuilder().dir("d/").file("d/old").dir("d/sub/").file("d/sub/deep").file("top").symlink("l", "d").finish()));
-    must(tree.add(TarBuilder()
-                      .file(".wh.top", "")
-                      .file(".wh.l", "")
-                      .dir("d/")
-                      .file("d/new", "n")
-                      .file("d/.wh..wh..opq", "")
-                      .file(".wh.nosuch", "")
-                      .finish()));
-    must(tree.finish());
-    EXPECT_FALSE(present(tree / "top"));
-    EXPECT_FALSE(present(tree / "l"));
-    EXPECT_FALSE(present(tree / "d/old"));
-    EXPECT_FALSE(present(tree / "d/sub"));
-    EXPECT_EQ(read_text(tree / "d/new"), "n") << "an entry of the same layer stays, though the mark came later";
-}
-
-TEST(FlatWhiteouts, HideThroughAHardLinkedName) {
-    const TestDir dir;
-    Tree tree(dir / "fs", Style::flat);
-    must(tree.add(TarBuilder().file("a", "a").finish()));
-    must(tree.add(TarBuilder().hardlink("b", "a").file(".wh.a", "").finish()));
-    EXPECT_FALSE(present(tree / "a"));
-    EXPECT_EQ(read_text(tree / "b"), "a");
-}
-
-TEST(FlatTree, MergesDirectoriesAndTakesTheLastMode) {
-    const TestDir dir;
-    Tree tree(dir / "fs", Style::flat);
-    must(tree.add(TarBuilder().dir("x/", 0500).file("x/a").dir("y/", 0700).finish()));
-    must(tree.add(TarBuilder().file("x/b").dir("y/", 0755).finish()));
-    must(tree.finish());
-    EXPECT_TRUE(present(tree / "x/a") && present(tree / "x/b"));
-    EXPECT_EQ(status_of(tree / "x").st_mode & 07777U, 0500U);
-    EXPECT_EQ(status_of(tree / "y").st_mode & 07777U, 0755U);
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ TEST(CheckRequest, RefusesLimitsThatNoProgramCanLiveWith) {
     expect_refusals({{"--memory 4095k", "at least 4m", [](Request& r) { r.limits.memory = 4095_KiB; }},
                      {"--memory-swap 511m", "at least 512m", [](Request& r) { r.limits.memory_swap = 511_MiB; }},
                      {"--cpus 0.009", "0.01 or more", [](Request& r) { r.limits.cpus = Cpus{9}; }},
+                     {"--cpus 8192.001", "as many as this host", [](Request& r) { r.limits.cpus = Cpus{8'192'001}; }},
                      {"--pids 0", "1 or more", [](Request& r) { r.limits.pids = 0; }},
                      {"--pids 4194241", "less", [](Request& r) { r.limits.pids = 4'194'241; }},
                      {"--pids 18446744073709551615", "less", [](Request& r) { r.limits.pids = ~0ULL; }}},
@@ -59,6 +60,7 @@ TEST(CheckRequest, AllowsTheLeastAndTheMostThatItNames) {
         r.limits.pids = 1;
     })));
     must(check_request(changed([](Request& r) { r.limits.pids = 4'194'240; })));
+    must(check_request(changed([](Request& r) { r.limits.cpus = Cpus{8'192'000}; })));
     must(check_request(Request{}));
 }
 

@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
-#include "support/scratch_dir.hpp"
-
 namespace coracle::policy {
 namespace {
 
@@ -64,6 +60,19 @@ TEST(Config, RefusesWithFileLineAndKey) {
         {"sandbox:\n  security: {drop_capabilities: [KILLL]}\n", "c.yaml:2: drop_capabilities: 'KILLL'", "'CAP_KILL'"},
         {"sandbox:\n  security: {drop_capabilities: ALL}\n", "not a list", ""},
         {"sandbox:\n  network_mode: hots\n", "c.yaml:2: network_mode: 'hots'", "'host'"},
+        {"images:\n  max_entires: 5\n", "c.yaml:2: max_entires: unknown key", "'max_entries'"},
+        {"images:\n  max_layers: 0\n", "c.yaml:2: max_layers: '0'", "whole number"},
+        {"images:\n  max_layers: 5k\n", "c.yaml:2: max_layers: '5k'", "whole number"},
+        {"images:\n  max_unpacked: lots\n", "c.yaml:2: max_unpacked: 'lots' is not a size", "write it like"},
+        {"images:\n  parallel: 65\n", "c.yaml:2: parallel: '65'", "at most 64"},
+        {"images: [1]\n", "c.yaml:1: images: not a group", ""},
+        {"registries:\n  serach: [a.test]\n", "c.yaml:2: serach: unknown key", "'search'"},
+        {"registries:\n  search: docker.io\n", "c.yaml:2: search: not a list", "[one, two]"},
+        {"registries:\n  plain_http: [busybox]\n", "c.yaml:2: plain_http: 'busybox' is not a registry", "HOST"},
+        {"registries:\n  mirrors: {docker.io: ['http://m.test']}\n", "c.yaml:2: mirrors: docker.io: 'http://m.test'",
+         ""},
+        {"registries:\n  mirrors: [a.test]\n", "c.yaml:2: mirrors: not a group", ""},
+        {"registries:\n  certs_dir: certs\n", "c.yaml:2: certs_dir: 'certs' is not an absolute path", ""},
         {"sandbox:\n  timeout: [1]\n", "c.yaml:2: timeout", ""},
         {"sandbox:\n  timeout:\n", "c.yaml:2: timeout", ""},
         {"sandbox:\n  ceilings: ignore\n", "c.yaml:2: ceilings: 'ignore'", ""},
@@ -80,6 +89,59 @@ TEST(Config, RefusesWithFileLineAndKey) {
         EXPECT_NE(config.error().message.find(refusal.message), std::string::npos) << config.error().message;
         EXPECT_NE(config.error().hint.find(refusal.hint), std::string::npos) << config.error().hint;
     }
+}
+
+TEST(Config, BoundsOnImagesAndSettingsOfRegistriesAreRead) {
+    const auto config = parse_config(R"(
+images: {max_entries: 1000, max_unpacked: 2g, parallel: 4}
+registries:
+  search: [docker.io, "r.test:5000/team"]
+  plain_http: ["localhost:5000"]
+  blocked: [bad.test]
+  mirrors: {docker.io: [m1.test, "m2.test/hub"]}
+  certs_dir: /srv/certs
+)",
+                                     "c.yaml");
+    ASSERT_TRUE(config) << config.error().message;
+    EXPECT_EQ(config->images.at("max_entries"), 1000U);
+    EXPECT_EQ(config->images.at("max_unpacked"), (2_GiB).count);
+    EXPECT_EQ(config->images.at("parallel"), 4U);
+    EXPECT_EQ(config->registries.search, (std::vector<std::string>{"docker.io", "r.test:5000/team"}));
+    EXPECT_EQ(config->registries.plain_http, std::vector<std::string>{"localhost:5000"});
+    EXPECT_EQ(config->registries.mirrors.at("docker.io"), (std::vector<std::string>{"m1.test", "m2.test/hub"}));
+    EXPECT_EQ(config->registries.certs_dir, "/srv/certs");
+}
+
+TEST(Config, RemembersTheLineOfEachKey) {
+    const auto config = parse_config("sandbox:\n  memory_limit: 1g\n  resources: {max_memory: 2g}\n", "c.yaml").value();
+    EXPECT_EQ(config.sources.at("memory_limit"), "c.yaml:2");
+    EXPECT_EQ(config.sources.at("max_memory"), "c.yaml:3");
+}
+
+TEST(Config, AFileOverAnotherReplacesWhatItSaysAndBlocksMore) {
+    const Config lower = parse_config(
+                             "images: {max_layers: 5, max_entries: 9}\n"
+                             "registries: {search: [a.test], blocked: [b.test], mirrors: {a.test: [m.test], c.test: "
+                             "[n.test]}}\nsandbox: {memory_limit: 1g, resources: {max_memory: 2g}}",
+                             "etc")
+                             .value();
+    const Config upper = parse_config(
+                             "images: {max_layers: 7}\n"
+                             "registries: {search: [d.test], blocked: [e.test], mirrors: {a.test: [o.test]}}\n"
+                             "sandbox: {memory_limit: 1g, resources: {max_memory: 9g}}",
+                             "home")
+                             .value();
+    EXPECT_TRUE(sets_ceilings(upper));
+    EXPECT_FALSE(sets_ceilings(parse_config("sandbox: {memory_limit: 1g}", "c").value()));
+    const Config both = overlaid(lower, upper);
+    EXPECT_EQ(both.images.at("max_layers"), 7U);
+    EXPECT_EQ(both.images.at("max_entries"), 9U);
+    EXPECT_EQ(both.registries.search, std::vector<std::string>{"d.test"});
+    EXPECT_EQ(both.registries.blocked, (std::vector<std::string>{"b.test", "e.test"}));
+    EXPECT_EQ(both.registries.mirrors.at("a.test"), std::vector<std::string>{"o.test"});
+    EXPECT_EQ(both.registries.mirrors.at("c.test"), std::vector<std::string>{"n.test"});
+    EXPECT_EQ(both.sources.at("memory_limit"), "home:3");
+    EXPECT_EQ(both.sources.at("max_memory"), "etc:3");
 }
 
 TEST(Config, ATextThatGrowsOrNestsWithoutEndIsRefused) {
@@ -110,13 +172,6 @@ TEST(Config, AFileOverAnotherKeepsCeilingsAndAddsDrops) {
     EXPECT_EQ(both.wall_time, 5s);
     EXPECT_EQ(both.ceilings.memory, 2_GiB);
     EXPECT_EQ(both.drop_capabilities, (std::vector<std::string>{"CAP_KILL", "CAP_CHOWN"}));
-}
-
-TEST(Config, ReadsAFile) {
-    const testing::ScratchDir dir;
-    EXPECT_EQ(read_config(dir.path() / "none.yaml").error().code, ErrorCode::not_found);
-    std::ofstream(dir.path() / "c.yaml") << "sandbox: {timeout: 1m}\n";
-    EXPECT_EQ(read_config(dir.path() / "c.yaml")->wall_time, 60s);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ KeeperJob job() {
                                 {.path = "f", .mode = 0600, .file = true}};
     made.rootfs.generated = {{.path = "etc/hosts", .content = std::string("a\0b", 3), .mode = 0755},
                              {.path = "x", .content = {}}};
+    made.rootfs.links = {{.path = "bin", .target = "usr/bin"}};
     made.cgroup.v2_directory = "/sys/fs/cgroup/coracle-r1";
     made.cgroup.v1_tasks = {"/a/tasks", "/b/tasks"};
     made.cgroup.view = "/sys/fs/cgroup";
@@ -63,6 +64,9 @@ TEST(KeeperProtocol, AJobArrivesWithItsRootFileSystem) {
     const auto read = unpack_keeper_job(pack(job()));
     ASSERT_TRUE(read);
     const KeeperRootfs& rootfs = read->rootfs;
+    ASSERT_EQ(rootfs.links.size(), 1U);
+    EXPECT_EQ(rootfs.links[0].path, "bin");
+    EXPECT_EQ(rootfs.links[0].target, "usr/bin");
     EXPECT_FALSE(rootfs.overlay);
     EXPECT_EQ(rootfs.lowers, job().rootfs.lowers);
     EXPECT_TRUE(rootfs.user_xattr);

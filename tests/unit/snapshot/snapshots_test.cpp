@@ -7,8 +7,8 @@
 
 #include <thread>
 
-#include "image/import.hpp"
 #include "snapshot/read_merged.hpp"
+#include "support/import_kit.hpp"
 #include "support/layout_builder.hpp"
 
 namespace coracle::snapshot {
@@ -28,7 +28,7 @@ protected:
         LayoutBuilder layout(dir_ / ("layout" + std::to_string(serial_++)));
         for (const TarBuilder& tar : layers) layout.layer(tar.finish());
         layout.finish("t");
-        return must(image::import(store_, dir_ / ("layout" + std::to_string(serial_ - 1)), {})).at(0);
+        return must(test::import_images(store_, dir_ / ("layout" + std::to_string(serial_ - 1)))).at(0);
     }
     std::vector<std::filesystem::path> prepare(const image::Image& image) {
         return must(Snapshots(store_).prepare(image, ownership(), {}));
@@ -78,11 +78,10 @@ TEST_F(Snapshot, LeavesNothingOfALayerThatIsWrong) {
     layout.layer(TarBuilder().file("fine").finish()).layer(TarBuilder().file("a").finish());
     layout.diff_ids[1] = "sha256:" + std::string(64, 'a');
     layout.finish("wrong");
-    const auto image = must(image::import(store_, dir_ / "wrong", {})).at(0);
-    const Error error = must_fail(Snapshots(store_).prepare(image, ownership(), {}));
+    const Error error = must_fail(test::import_images(store_, dir_ / "wrong"));
     EXPECT_EQ(error.code, ErrorCode::corrupt);
     EXPECT_EQ(error.stage, Stage::unpack);
-    EXPECT_THAT(error.message, HasSubstr("layer " + image.layers[1].digest.short_hex()));
+    EXPECT_THAT(error.message, HasSubstr("layer " + layout.layers[1]["digest"].get<std::string>().substr(7, 12)));
     EXPECT_TRUE(std::filesystem::is_empty(store_.root() / "layers"));
     EXPECT_THAT(scratch(), IsEmpty());
 }
@@ -119,7 +118,8 @@ TEST_F(Snapshot, LeavesOutWhatAnOpaqueRootHides) {
 }
 
 TEST_F(Snapshot, RefusesAnImageWithoutLayers) {
-    EXPECT_EQ(must_fail(Snapshots(store_).prepare(image_of({}), ownership(), {})).code, ErrorCode::unsupported);
+    LayoutBuilder(dir_ / "none").finish("t");
+    EXPECT_EQ(must_fail(test::import_images(store_, dir_ / "none")).code, ErrorCode::unsupported);
 }
 
 TEST_F(Snapshot, FlattensAllLayersIntoANewDirectory) {
@@ -135,13 +135,16 @@ TEST_F(Snapshot, FlattensAllLayersIntoANewDirectory) {
 }
 
 TEST_F(Snapshot, LeavesAFailedFlatTreeEmpty) {
-    const auto image = image_of({TarBuilder().file("a"), TarBuilder().file("../b")});
+    const auto image = image_of({TarBuilder().file("a"), TarBuilder().file("b")});
+    std::filesystem::remove_all(store_.root() / "layers");
+    std::filesystem::remove(store_.root() / "blobs/sha256" / image.layers[1].digest.hex());
     EXPECT_FALSE(Snapshots(store_).flatten(image, ownership(), {}, dir_ / "flat"));
     EXPECT_TRUE(std::filesystem::is_empty(dir_ / "flat"));
 }
 
 TEST_F(Snapshot, UnpacksLimitsOfItsOwn) {
     const auto image = image_of({TarBuilder().file("a").file("b")});
+    std::filesystem::remove_all(store_.root() / "layers");
     EXPECT_THAT(must_fail(Snapshots(store_, {.entries = 1}).prepare(image, ownership(), {})).message,
                 HasSubstr("limit of 1"));
 }

@@ -1,0 +1,47 @@
+// Implements Engine::doctor: facts, steps, findings, and one real sandbox last.
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "engine/diagnose.hpp"
+#include "engine/host_engine.hpp"
+#include "engine/runtime_version.hpp"
+#include "image_program/client.hpp"
+
+namespace coracle::engine {
+
+namespace {
+
+std::string login_name() {
+    std::array<char, 4096> buffer{};
+    passwd entry{};
+    passwd* found = nullptr;
+    ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+    return found != nullptr ? found->pw_name : std::to_string(::geteuid());
+}
+
+std::string version_of(const std::filesystem::path& store, const std::optional<host::Program>& program) {
+    return program ? runtime_version(store, program->path) : std::string();
+}
+
+}  // namespace
+
+DoctorReport HostEngine::doctor() const {
+    const auto program = options_.image_program ? options_.image_program : image_program::find_program();
+    DoctorReport report{.findings = diagnose({.host = host_,
+                                              .steps = try_namespaces(host_.privileged),
+                                              .runc_version = version_of(places_.store, host_.runc),
+                                              .crun_version = version_of(places_.store, host_.crun),
+                                              .user = login_name(),
+                                              .image_program = program && !program->empty(),
+                                              .systemd = ::access("/run/systemd/system", F_OK) == 0}),
+                        .probe = {}};
+    Request request;
+    request.image = "host";
+    request.command = {"true"};
+    report.probe = run(request, -1);
+    return report;
+}
+
+}  // namespace coracle::engine

@@ -1,0 +1,23 @@
+// Starts coracle-image and listens to it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "coracle/error.hpp"
+#include "image_program/protocol.hpp"
+
+namespace coracle::image_program {
+
+// Beside this program, else in ../libexec/coracle. No value: it is not installed.
+std::optional<std::filesystem::path> find_program();
+
+using OnEvent = std::function<void(const PullEvent&)>;
+
+// Runs the program with one request to its end; it dies with us. `stream`, where given, is what it gets as stream_fd.
+Result<Answer> run_program(const std::filesystem::path& program, const std::string& request, std::optional<int> stream,
+                           const OnEvent& on_event);
+
+}  // namespace coracle::image_program
