@@ -15,7 +15,7 @@ constexpr Bytes longest_password = 64_KiB;
 
 constexpr CommandText login_text{
     "coracle login [OPTIONS] REGISTRY",
-    "Keep a user and a password for REGISTRY, once the registry has taken them.\n"
+    "Keep a user and a password for REGISTRY. The registry is not asked: a wrong one shows at the next pull.\n"
     "They go into --authfile, $REGISTRY_AUTH_FILE or ~/.config/coracle/auth.json, readable for you alone.",
     "Examples:\n"
     "  coracle login registry.example:5000\n"
