@@ -80,11 +80,12 @@ Result<> Attributes::set_xattrs(int fd, const Entry& entry) const {
 }
 
 Result<> Attributes::apply(int fd, const Entry& entry) const {
-    // In this order: chown clears set-ID bits and capabilities (chown(2)).
+    // In this order: chown clears set-ID bits and capabilities (chown(2)), and an unprivileged owner may set user
+    // attributes only while the mode lets him write (xattr(7)).
     TRY_OK(own(fd, "", entry));
-    if (::fchmod(fd, entry.mode) != 0) return failed("set the mode of", entry);
     TRY_OK(set_xattrs(fd, entry));
     TRY_OK(record_owner(fd, entry));
+    if (::fchmod(fd, entry.mode) != 0) return failed("set the mode of", entry);
     const auto times = times_of(entry);
     if (::futimens(fd, times.data()) != 0) return failed("set the time of", entry);
     return {};

@@ -76,10 +76,11 @@ Result<> copy_content(int from, int to, off_t size, const std::string& path) {
 Result<> copy_attributes(int root_fd, const std::string& path, const struct stat& status, int to) {
     TRY(const base::UniqueFd from,
         base::open_file_at(root_fd, path.empty() ? "." : path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-    // In this order: chown clears set-ID bits and capabilities (chown(2)).
+    // In this order: chown clears set-ID bits and capabilities (chown(2)), and an unprivileged owner may set user
+    // attributes only while the mode lets him write (xattr(7)).
     if (::fchown(to, status.st_uid, status.st_gid) != 0) return failed("set the owner of the copy of", path);
-    if (::fchmod(to, status.st_mode & 07777U) != 0) return failed("set the mode of the copy of", path);
     TRY_OK(copy_xattrs(from.get(), to, path));
+    if (::fchmod(to, status.st_mode & 07777U) != 0) return failed("set the mode of the copy of", path);
     const std::array times{timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, status.st_mtim};
     if (::futimens(to, times.data()) != 0) return failed("set the time of the copy of", path);
     return {};

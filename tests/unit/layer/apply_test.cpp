@@ -5,12 +5,17 @@
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
+#include <array>
+#include <cerrno>
+
 #include "support/layer_kit.hpp"
+#include "support/unprivileged.hpp"
 
 namespace coracle::layer {
 namespace {
 
 using test::must;
+using test::PaxRecords;
 using test::read_text;
 using test::TarBuilder;
 using test::TestDir;
@@ -254,6 +259,31 @@ TEST(OverlayWhiteouts, HideLowerLayersAndNothingOfTheirOwn) {
         EXPECT_TRUE(present(layer / (std::string(name) + "/f"))) << name;
     }
     EXPECT_EQ(read_text(layer / "file"), "own");
+}
+
+// The mode of an entry must not keep its unprivileged owner from recording what belongs to it.
+TEST(Apply, AnUnprivilegedOwnerRecordsAttributesOfWhatNobodyMayWrite) {
+    const TestDir dir;
+    const test::Unprivileged user(dir.path());
+    const PaxRecords attribute{{"SCHILY.xattr.user.mime", "text/plain"}};
+    Tree tree(dir / "tree");
+    must(tree.add(TarBuilder()
+                      .pax(attribute)
+                      .file("file", "x", {.mode = 0400, .uid = 33, .gid = 34})
+                      .pax(attribute)
+                      .dir("locked/", 0)
+                      .file("locked/f", "y")
+                      .finish()));
+    must(tree.finish());
+    for (const char* name : {"file", "locked"}) {
+        std::array<char, 16> value{};
+        const ssize_t length = ::lgetxattr((tree / name).c_str(), "user.mime", value.data(), value.size());
+        if (length < 0 && (errno == ENOTSUP || errno == EACCES)) continue;  // no such file system; may not be read
+        EXPECT_EQ(length, 10) << name;
+    }
+    EXPECT_EQ(status_of(tree / "file").st_mode & 07777U, 0400U);
+    EXPECT_EQ(status_of(tree / "locked").st_mode & 07777U, 0U);
+    std::filesystem::permissions(tree / "locked", std::filesystem::perms::owner_all);
 }
 
 }  // namespace
