@@ -6,6 +6,8 @@ import subprocess
 import pytest
 
 needs = pytest.mark.needs
+# What a file says does not depend on the kernel.
+pytestmark = needs("machine")
 
 
 def config(tmp_path, text, name="c.yaml"):

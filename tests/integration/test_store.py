@@ -11,6 +11,9 @@ import pytest
 
 import harness
 
+# What a store does with an image does not depend on the kernel: a guest, ten times slower, would add nothing.
+pytestmark = pytest.mark.needs("machine")
+
 
 @pytest.fixture
 def store(empty_coracle, busybox_layout):
