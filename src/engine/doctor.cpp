@@ -1,8 +1,7 @@
 // Implements Engine::doctor: facts, steps, findings, and one real sandbox last.
-#include <pwd.h>
 #include <unistd.h>
 
-#include <array>
+#include <cstdlib>
 
 #include "engine/diagnose.hpp"
 #include "engine/host_engine.hpp"
@@ -13,12 +12,12 @@ namespace coracle::engine {
 
 namespace {
 
+// For a command that the reader will copy; a static program cannot ask the name service.
 std::string login_name() {
-    std::array<char, 4096> buffer{};
-    passwd entry{};
-    passwd* found = nullptr;
-    ::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
-    return found != nullptr ? found->pw_name : std::to_string(::geteuid());
+    for (const char* variable : {"USER", "LOGNAME"}) {
+        if (const char* const name = std::getenv(variable)) return name;
+    }
+    return std::to_string(::geteuid());
 }
 
 std::string version_of(const std::filesystem::path& store, const std::optional<host::Program>& program) {

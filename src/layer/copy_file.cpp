@@ -5,6 +5,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string_view>
@@ -36,19 +37,35 @@ Result<> copy_xattrs(int from, int to, const std::string& path) {
         at += static_cast<ssize_t>(name.size()) + 1;
         if (steers_overlayfs(name) || (name.starts_with("security.") && name != "security.capability")) continue;
         const ssize_t size = ::fgetxattr(from, name.c_str(), value.data(), value.size());
-        if (size < 0 || ::fsetxattr(to, name.c_str(), value.data(), static_cast<std::size_t>(size), 0) != 0) {
-            return failed("copy " + printable(name) + " of", path);
-        }
+        if (size >= 0 && ::fsetxattr(to, name.c_str(), value.data(), static_cast<std::size_t>(size), 0) == 0) continue;
+        // tmpfs has user attributes since Linux 6.6 only.
+        if (size < 0 || errno != ENOTSUP) return failed("copy " + printable(name) + " of", path);
     }
     return {};
+}
+
+ssize_t read_and_write(int from, int to, off_t offset, std::size_t size) {
+    std::array<char, 65536> buffer;
+    const ssize_t got = ::pread(from, buffer.data(), std::min(size, buffer.size()), offset);
+    return got <= 0 ? got : ::pwrite(to, buffer.data(), static_cast<std::size_t>(got), offset);
+}
+
+// How many bytes were copied, at most `size`; -1 with errno.
+ssize_t copy_some(int from, int to, off_t offset, std::size_t size) {
+    off_t in = offset;
+    off_t out = offset;
+    const ssize_t got = ::copy_file_range(from, &in, to, &out, size, 0);
+    if (got >= 0) return got;
+    // Between file systems of two kinds the kernel does not copy by itself (copy_file_range(2), EXDEV), on some not at
+    // all.
+    const bool by_hand = errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+    return by_hand ? read_and_write(from, to, offset, size) : got;
 }
 
 // Both at `offset`; holes are left out.
 Result<> copy_range(int from, int to, off_t offset, off_t end, const std::string& path) {
     while (offset < end) {
-        off_t in = offset;
-        off_t out = offset;
-        const ssize_t got = ::copy_file_range(from, &in, to, &out, static_cast<std::size_t>(end - offset), 0);
+        const ssize_t got = copy_some(from, to, offset, static_cast<std::size_t>(end - offset));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return failed("copy", path);
         if (got == 0) return make_error(ErrorCode::unavailable, "'" + printable(path) + "' shrank while it was copied");
