@@ -72,7 +72,7 @@ TEST_F(ReadConfiguration, CeilingsOutsideOfRootsFileHoldNobodyAndSaySo) {
 }
 
 TEST_F(ReadConfiguration, AFileThatOthersCanWriteIsRefused) {
-    for (const mode_t mode : {0664, 0646}) {
+    for (const mode_t mode : {mode_t{0664}, mode_t{0646}}) {
         file("user.yaml", "sandbox: {timeout: 1}", mode);
         const Error error = must_fail(read_configuration(options_));
         EXPECT_EQ(error.code, ErrorCode::denied);
