@@ -97,9 +97,6 @@ Limits merged(const LimitRequest& asked, Limits limits) {
     limits.open_files = asked.open_files.value_or(limits.open_files);
     limits.file_size = asked.file_size;
     limits.stack = asked.stack;
-    const Bytes half{limits.memory.count / 2};
-    limits.storage = asked.storage.value_or(half);
-    limits.shm = asked.shm.value_or(half);
     return limits;
 }
 
@@ -182,6 +179,16 @@ Result<> plan_pids_by_rlimit(const PlanInput& input, const std::string& why, Exe
     return {};
 }
 
+// Programs size their thread pools by what they see (nproc, sched_getaffinity(2)), not by their quota. Neighbours from
+// a drawn one on, so that many small sandboxes spread over the machine.
+std::vector<unsigned> choose_cpus(const std::vector<unsigned>& host, Cpus rate, unsigned draw) {
+    const std::size_t wanted = std::max<std::size_t>(1, (rate.milli + 999) / 1000);
+    std::vector<unsigned> chosen;
+    if (wanted >= host.size()) return chosen;
+    for (std::size_t i = 0; i < wanted; ++i) chosen.push_back(host[(draw + i) % host.size()]);
+    return chosen;
+}
+
 // runc and crun can be told to leave cgroups alone; another runtime gets a place for its own below ours.
 Result<> plan_cgroup_manager(const PlanInput& input, ExecutionPlan& plan) {
     if (plan.runtime.kind != RuntimeKind::other) return {};
@@ -201,13 +208,13 @@ Result<> plan_cgroup_manager(const PlanInput& input, ExecutionPlan& plan) {
 Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     const Request& request = input.request;
     plan.limits = merged(request.limits, input.basis.defaults);
-    if (input.basis.storage) {
-        plan.limits.storage = std::min(plan.limits.storage, *input.basis.storage);
-        plan.limits.shm = std::min(plan.limits.shm, *input.basis.storage);
-    }
+    // What nobody asked for: half of the run's memory, below the ceiling. What was asked for is settled already.
+    const Bytes half{plan.limits.memory.count / 2};
+    const Bytes scratch = std::min(half, input.basis.storage.value_or(half));
+    plan.limits.storage = request.limits.storage.value_or(scratch);
+    plan.limits.shm = request.limits.shm.value_or(scratch);
     TRY_OK(plan_rlimits(input, plan));
-    // Programs size their thread pools by what they see (nproc, sched_getaffinity(2)), not by their quota.
-    plan.visible_cpus = std::clamp((plan.limits.cpus.milli + 999) / 1000, 1U, static_cast<unsigned>(plan.cpus.size()));
+    plan.affinity = choose_cpus(input.host.cpus, plan.limits.cpus, input.draw);
 
     const CgroupChance chance = best_chance(input.host);
     plan.cgroup.mode = chance.mode;
@@ -226,7 +233,9 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     }
     if (chance.controllers.contains("cpu")) {
         plan.cgroup.cpus = plan.limits.cpus;
+        plan.most_cpus = plan.limits.cpus;
     } else {
+        plan.most_cpus = Cpus{static_cast<std::uint32_t>(1000 * input.host.cpus.size())};
         TRY_OK(fall_back(wanted(input, "cpus", request.limits.cpus, to_string(plan.limits.cpus)), "none",
                          chance.why_not, plan));
     }

@@ -87,7 +87,11 @@ private:
         Limits& defaults = settled_.basis.defaults;
         TRY_OK(hold("memory", "max_memory", most.memory, limits.memory));
         TRY_OK(hold("cpus", "max_cpu", most.cpus, limits.cpus));
+        // Swap would be memory beyond the ceiling by another name.
+        TRY_OK(hold("memory_swap", "max_memory", most.memory, limits.memory_swap));
         TRY_OK(hold("file_size", "max_storage", most.storage, limits.file_size));
+        TRY_OK(hold("storage", "max_storage", most.storage, limits.storage));
+        TRY_OK(hold("shm", "max_storage", most.storage, limits.shm));
         for (Tmpfs& tmpfs : settled_.request.tmpfs) {
             std::optional<Bytes> size = tmpfs.size;
             TRY_OK(hold("tmpfs " + tmpfs.guest, "max_storage", most.storage, size));

@@ -111,6 +111,21 @@ TEST(Ceilings, LowerARequestAndTellWhatAndWhere) {
     EXPECT_EQ(settled.clamped[2].limit, "tmpfs /data");
 }
 
+TEST(Ceilings, HoldSwapAndScratchSpaceThatWereAskedForAndTellIt) {
+    Request asked = request();
+    asked.limits.memory_swap = 1_GiB;
+    asked.limits.storage = 64_MiB;
+    asked.limits.shm = 64_MiB;
+    const Settled settled = must(settle(asked, config(ceilings)));
+    EXPECT_EQ(settled.request.limits.memory_swap, 128_MiB);
+    EXPECT_EQ(settled.request.limits.storage, 10_MiB);
+    EXPECT_EQ(settled.request.limits.shm, 10_MiB);
+    std::vector<std::string> told;
+    for (const Clamped& one : settled.clamped) told.push_back(one.limit);
+    EXPECT_THAT(told, ::testing::UnorderedElementsAre("memory_swap", "storage", "shm"));
+    must_fail(settle(asked, config(ceilings + "  ceilings: refuse\n")));
+}
+
 TEST(Ceilings, HoldConfiguredValuesAsWell) {
     const Settled settled = must(settle(request(), config(ceilings + "  memory_limit: 1g\n")));
     EXPECT_EQ(settled.request.limits.memory, 128_MiB);
