@@ -118,7 +118,7 @@ Json degraded(const std::vector<Degraded>& all) {
 
 }  // namespace
 
-std::string explain_plan(const Prepared& prepared) {
+std::string explain_plan(const Prepared& prepared, const std::map<std::string, std::string>& limit_sources) {
     const plan::ExecutionPlan& plan = prepared.plan;
     const Json json{{"image",
                      {{"ref", prepared.image_ref},
@@ -139,7 +139,7 @@ std::string explain_plan(const Prepared& prepared) {
                     {"masked_paths", plan.masked_paths},
                     {"readonly_paths", plan.readonly_paths},
                     {"limits", limits(plan.limits)},
-                    {"limit_sources", prepared.limit_sources},
+                    {"limit_sources", limit_sources},
                     {"clamped", clamped(prepared.settled.clamped)},
                     {"cgroup", cgroup(plan.cgroup)},
                     {"degraded", degraded(plan.degraded)},

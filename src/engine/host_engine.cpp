@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <random>
 
 #include "base/files.hpp"
 #include "base/try.hpp"
@@ -95,12 +96,12 @@ Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) con
                                         .image = facts,
                                         .host = host_,
                                         .volumes = std::move(volumes),
-                                        .basis = prepared.settled.basis})
+                                        .basis = prepared.settled.basis,
+                                        .draw = std::random_device()()})
                            .at(Stage::plan));
     plan::ExecutionPlan& plan = prepared.plan;
     plan.warnings.insert(plan.warnings.begin(), configuration_.warnings.begin(), configuration_.warnings.end());
     plan.runtime.version = runtime_version(places_.store, plan.runtime.path);
-    prepared.limit_sources = plan::limit_sources(request, prepared.settled);
     return prepared;
 }
 
@@ -108,7 +109,7 @@ Result<std::string> HostEngine::explain(const Request& request) const {
     Request asked = request;
     asked.pull = PullPolicy::never;  // it tells, and does nothing
     TRY(const Prepared prepared, prepare(asked, nullptr));
-    return explain_plan(prepared);
+    return explain_plan(prepared, plan::limit_sources(request, prepared.settled));
 }
 
 Result<> HostEngine::write_bundle(const Request& request, const std::filesystem::path& target) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,11 +14,10 @@
 namespace coracle::engine {
 
 struct Prepared {
-    plan::Settled settled;                             // the request with what the configuration says
-    std::map<std::string, std::string> limit_sources;  // "memory" -> "--memory"
-    std::string image_ref;                             // "busybox"; "host" for the host's own programs
-    std::optional<image::Image> image;                 // none for `host`
-    std::vector<std::filesystem::path> layers;         // lowest first; one flat tree for RootfsKind::flat
+    plan::Settled settled;                      // the request with what the configuration says
+    std::string image_ref;                      // "busybox"; "host" for the host's own programs
+    std::optional<image::Image> image;          // none for `host`
+    std::vector<std::filesystem::path> layers;  // lowest first; one flat tree for RootfsKind::flat
     plan::ExecutionPlan plan;
 };
 

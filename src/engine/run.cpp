@@ -1,6 +1,4 @@
 // The story of a run: prepare, acquire, start, supervise, give back, judge. Teardown is the same row read backwards.
-#include <random>
-
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "engine/describe.hpp"
@@ -25,21 +23,10 @@ std::int64_t now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Stopwatch::Clock::now().time_since_epoch()).count();
 }
 
-// Neighbours from a random one on, so that many small sandboxes spread over the machine. None: all of them.
-std::vector<unsigned> choose_cpus(const plan::ExecutionPlan& plan) {
-    std::vector<unsigned> chosen;
-    if (plan.visible_cpus >= plan.cpus.size()) return chosen;
-    const std::size_t first = std::random_device()() % plan.cpus.size();
-    for (unsigned i = 0; i < plan.visible_cpus; ++i) chosen.push_back(plan.cpus[(first + i) % plan.cpus.size()]);
-    return chosen;
-}
-
 std::optional<supervisor::CpuBudget> cpu_budget(const plan::ExecutionPlan& plan, const cgroup::Cgroup& cgroup) {
     if (!plan.watch_cpu_time) return std::nullopt;
     return supervisor::CpuBudget{
-        .time = *plan.limits.cpu_time,
-        .rate = plan.cgroup.cpus.value_or(Cpus{1000 * static_cast<std::uint32_t>(plan.cpus.size())}),
-        .used = [&cgroup] { return cgroup.cpu_used(); }};
+        .time = *plan.limits.cpu_time, .rate = plan.most_cpus, .used = [&cgroup] { return cgroup.cpu_used(); }};
 }
 
 }  // namespace
@@ -88,7 +75,7 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
                                     .env = plan.process.env,
                                     .cwd = plan.process.cwd,
                                     .seccomp = std::move(filter),
-                                    .cpus = choose_cpus(plan),
+                                    .cpus = plan.affinity,
                                     .measured = measured_mounts(plan)},
                                    stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();

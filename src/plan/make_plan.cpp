@@ -14,7 +14,6 @@ Result<ExecutionPlan> make_plan(const PlanInput& input) {
     plan.ownership = ownership_of(plan.id_mapping);
     plan.namespaces.network = input.request.network.value_or(NetworkMode::none) == NetworkMode::none;
     plan.hostname = "sandbox";
-    plan.cpus = input.host.cpus;
     TRY(plan.runtime, choose_runtime(input.request, input.host));
     TRY(const ResolvedUser user, choose_user(input, plan));
     TRY_OK(plan_process(input, user, plan));

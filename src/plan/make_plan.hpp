@@ -43,6 +43,7 @@ struct PlanInput {
     const host::HostFacts& host;
     std::vector<VolumeFacts> volumes;
     Basis basis;
+    unsigned draw = 0;  // a random number, for what chance may decide
 };
 
 // Errors: invalid_request (the request contradicts itself), not_found (user, runtime), unsupported (this host cannot).

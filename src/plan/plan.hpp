@@ -151,9 +151,9 @@ struct ExecutionPlan {
     std::string hostname;
     Cgroup cgroup;
     Limits limits;
-    bool watch_cpu_time = false;  // limits.cpu_time is held by watching the cgroup's counter
-    std::vector<unsigned> cpus;   // numbers of the CPUs that a run may use
-    unsigned visible_cpus = 1;    // how many of them the program sees: its cpus limit rounded up
+    bool watch_cpu_time = false;     // limits.cpu_time is held by watching the cgroup's counter
+    Cpus most_cpus{1000};            // the most processor time per wall time that the run can get
+    std::vector<unsigned> affinity;  // numbers of the CPUs that the program sees; empty: all that coracle itself has
     std::vector<Degraded> degraded;
     Runtime runtime;
     std::optional<std::string> script;  // content of /coracle/script

@@ -240,11 +240,40 @@ TEST(Limits, ProcessorTimeWithoutACgroupIsRefusedOrHeldForEachProcessInWholeSeco
 
 TEST(Limits, TheProgramSeesAsManyCpusAsItsRateRoundedUpAndNoMoreThanThereAre) {
     Planning world;
-    world.host.cpus = {0, 1, 2, 3};
-    for (const auto& [milli, seen] : {std::pair{10U, 1U}, {1000U, 1U}, {1001U, 2U}, {3500U, 4U}, {64000U, 4U}}) {
+    world.host.cpus = {0, 1, 2, 5};
+    for (const auto& [milli, seen] : {std::pair{10U, 1U}, {1000U, 1U}, {1001U, 2U}, {2500U, 3U}}) {
         world.request.limits.cpus = Cpus{milli};
-        EXPECT_EQ(world.plan().visible_cpus, seen) << milli;
+        EXPECT_EQ(world.plan().affinity.size(), seen) << milli;
     }
+    for (const unsigned milli : {3001U, 4000U, 64000U}) {
+        world.request.limits.cpus = Cpus{milli};
+        EXPECT_THAT(world.plan().affinity, IsEmpty()) << "all that there are";
+    }
+}
+
+TEST(Limits, TheCpusThatAreSeenAreNeighboursFromADrawnOneOn) {
+    Planning world;
+    world.host.cpus = {0, 1, 2, 5};
+    world.request.limits.cpus = Cpus{2000};
+    const auto drawn = [&world](unsigned draw) {
+        PlanInput input = world.input();
+        input.draw = draw;
+        return test::must(make_plan(input)).affinity;
+    };
+    EXPECT_THAT(drawn(0), ElementsAre(0, 1));
+    EXPECT_THAT(drawn(3), ElementsAre(5, 0));
+    EXPECT_THAT(drawn(~0U), ElementsAre(5, 0)) << "4294967295 is 3 of 4";
+}
+
+TEST(Limits, TheMostProcessorTimeIsTheRateOrWhatTheHostHas) {
+    Planning world;
+    world.request.limits.cpus = Cpus{700};
+    EXPECT_EQ(world.plan().most_cpus, Cpus{700});
+    world.host = testing::root_on_v2();
+    world.host.cpus = {0, 1, 2};
+    drop_controller(world.host, "cpu");
+    world.request.best_effort = true;
+    EXPECT_EQ(world.plan().most_cpus, Cpus{3000});
 }
 
 }  // namespace
