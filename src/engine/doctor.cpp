@@ -3,10 +3,10 @@
 
 #include <cstdlib>
 
-#include "engine/diagnose.hpp"
 #include "engine/host_engine.hpp"
 #include "engine/runtime_version.hpp"
 #include "image_program/client.hpp"
+#include "plan/diagnose.hpp"
 
 namespace coracle::engine {
 
@@ -28,13 +28,13 @@ std::string version_of(const std::filesystem::path& store, const std::optional<h
 
 DoctorReport HostEngine::doctor() const {
     const auto program = options_.image_program ? options_.image_program : image_program::find_program();
-    DoctorReport report{.findings = diagnose({.host = host_,
-                                              .steps = try_namespaces(host_.privileged),
-                                              .runc_version = version_of(places_.store, host_.runc),
-                                              .crun_version = version_of(places_.store, host_.crun),
-                                              .user = login_name(),
-                                              .image_program = program && !program->empty(),
-                                              .systemd = ::access("/run/systemd/system", F_OK) == 0}),
+    DoctorReport report{.findings = plan::diagnose({.host = host_,
+                                                    .steps = host::try_namespaces(host_.privileged),
+                                                    .runc_version = version_of(places_.store, host_.runc),
+                                                    .crun_version = version_of(places_.store, host_.crun),
+                                                    .user = login_name(),
+                                                    .image_program = program && !program->empty(),
+                                                    .systemd = ::access("/run/systemd/system", F_OK) == 0}),
                         .probe = {}};
     Request request;
     request.image = "host";

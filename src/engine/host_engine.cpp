@@ -130,7 +130,9 @@ Result<std::vector<ImageInfo>> HostEngine::import_image(const ImportRequest& req
     const std::optional<int> stream = job.source == "-" ? std::optional(STDIN_FILENO) : std::nullopt;
     const auto program = options_.image_program ? options_.image_program : image_program::find_program();
     if (program && !program->empty()) {
-        return image_program::run_program(*program, image_program::to_line(job), stream, {});
+        auto answer = image_program::run_program(*program, image_program::to_line(job), stream, {});
+        // One that lacks a library has read nothing yet.
+        if (answer || answer.error().os_errno != ENOEXEC) return answer;
     }
     return import_here(job, stream);
 }

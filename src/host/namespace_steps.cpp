@@ -1,5 +1,5 @@
 // Implements the steps by unshare(2) and mount(2) in a child, which nothing of this process is touched by.
-#include "engine/namespace_steps.hpp"
+#include "host/namespace_steps.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 
 #include "base/unique_fd.hpp"
 
-namespace coracle::engine {
+namespace coracle::host {
 
 namespace {
 
@@ -108,4 +108,4 @@ NamespaceSteps try_namespaces(bool privileged) {
             .overlay = reached(errors[overlay])};
 }
 
-}  // namespace coracle::engine
+}  // namespace coracle::host

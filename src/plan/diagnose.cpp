@@ -1,12 +1,12 @@
 // Implements the findings, one function for each subject.
-#include "engine/diagnose.hpp"
+#include "plan/diagnose.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <set>
 
-namespace coracle::engine {
+namespace coracle::plan {
 
 namespace {
 
@@ -50,7 +50,7 @@ Finding no_namespaces(std::string detail, std::string fix) {
 }
 
 Finding namespaces(const Observations& seen) {
-    const NamespaceSteps& steps = seen.steps;
+    const host::NamespaceSteps& steps = seen.steps;
     if (!steps.user) return no_namespaces("they could not be tried: no process could be started", "");
     if (*steps.user != 0) {
         const bool limit = *steps.user == ENOSPC;
@@ -163,4 +163,4 @@ std::vector<Finding> diagnose(const Observations& seen) {
     return findings;
 }
 
-}  // namespace coracle::engine
+}  // namespace coracle::plan

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-namespace coracle::engine {
+namespace coracle::host {
 
 // The errno of each step, 0 where it works; no value where an earlier one failed.
 struct NamespaceSteps {
@@ -18,4 +18,4 @@ struct NamespaceSteps {
 
 NamespaceSteps try_namespaces(bool privileged);
 
-}  // namespace coracle::engine
+}  // namespace coracle::host

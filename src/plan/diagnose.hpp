@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "coracle/doctor.hpp"
-#include "engine/namespace_steps.hpp"
 #include "host/facts.hpp"
+#include "host/namespace_steps.hpp"
 
-namespace coracle::engine {
+namespace coracle::plan {
 
 struct Observations {
     const host::HostFacts& host;
-    NamespaceSteps steps;
+    host::NamespaceSteps steps;
     std::string runc_version;  // empty: there is none, or it does not answer
     std::string crun_version;
     std::string user;           // login name
@@ -22,4 +22,4 @@ struct Observations {
 
 std::vector<Finding> diagnose(const Observations& seen);
 
-}  // namespace coracle::engine
+}  // namespace coracle::plan

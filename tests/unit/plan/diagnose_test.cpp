@@ -1,5 +1,5 @@
 // Each thing that a host lacks is named with what is lost and the command that fixes it.
-#include "engine/diagnose.hpp"
+#include "plan/diagnose.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,14 +8,16 @@
 
 #include "support/made_up_hosts.hpp"
 
-namespace coracle::engine {
+namespace coracle::plan {
 namespace {
 
 using ::testing::HasSubstr;
 
-NamespaceSteps all_work() { return {.user = 0, .map = 0, .mount = 0, .pid = 0, .network = 0, .proc = 0, .overlay = 0}; }
+host::NamespaceSteps all_work() {
+    return {.user = 0, .map = 0, .mount = 0, .pid = 0, .network = 0, .proc = 0, .overlay = 0};
+}
 
-Finding finding(const std::string& subject, const host::HostFacts& host, const NamespaceSteps& steps = all_work(),
+Finding finding(const std::string& subject, const host::HostFacts& host, const host::NamespaceSteps& steps = all_work(),
                 bool systemd = false) {
     const auto findings = diagnose({.host = host,
                                     .steps = steps,
@@ -53,7 +55,7 @@ TEST(Diagnose, AMissingRuntimeIsBadAndHasItsPackage) {
 
 TEST(Diagnose, TheStepThatFailsTellsWhoForbidsIt) {
     const struct {
-        NamespaceSteps steps;
+        host::NamespaceSteps steps;
         const char* detail;
         const char* fix;
     } table[]{
@@ -90,7 +92,7 @@ TEST(Diagnose, ControllersThatAreMissingAreNamedWithTheWayToThem) {
 }
 
 TEST(Diagnose, WithoutOverlayfsSandboxesStillRun) {
-    NamespaceSteps steps = all_work();
+    host::NamespaceSteps steps = all_work();
     steps.overlay = ENODEV;
     const Finding one = finding("overlayfs", testing::root_on_v2(), steps);
     EXPECT_EQ(one.health, Health::weak);
@@ -102,4 +104,4 @@ TEST(Diagnose, WithoutCoracleImageThereIsNoPull) {
 }
 
 }  // namespace
-}  // namespace coracle::engine
+}  // namespace coracle::plan
