@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,22 @@ Result<Pipe> make_pipe() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return os_error("pipe", errno);
     return Pipe{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
+}
+
+// A socket, since a pipe whose reader is gone kills the writer by SIGPIPE, which is the caller's to handle, not ours.
+Result<Pipe> make_input() {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return os_error("socketpair", errno);
+    return Pipe{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
+}
+
+void send_all(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return;
+        text.remove_prefix(static_cast<std::size_t>(sent));
+    }
 }
 
 // Ends the child when it is left alone with it.
@@ -83,6 +100,17 @@ Result<pid_t> spawn(const std::filesystem::path& program, int in, int out, std::
     ::posix_spawn_file_actions_destroy(&actions);
     if (failed != 0) return os_error("run '" + name + "'", failed);
     return pid;
+}
+
+// What the dynamic loader exits with where a library is missing (ld.so(8) says so on stderr), and shells for no
+// program.
+constexpr int cannot_start = 127;
+
+Error not_started(const std::filesystem::path& program) {
+    Error error = make_error(ErrorCode::unavailable, "'" + program.string() + "' cannot be started",
+                             "install what it needs: apt-get install libcurl4 libisal2");
+    error.os_errno = ENOEXEC;
+    return error;
 }
 
 // Lines from a pipe.
@@ -143,20 +171,22 @@ std::optional<std::filesystem::path> find_program() {
 
 Result<Answer> run_program(const std::filesystem::path& program, const std::string& request, std::optional<int> stream,
                            const OnEvent& on_event) {
-    TRY(Pipe in, make_pipe());
+    TRY(Pipe in, make_input());
     TRY(Pipe out, make_pipe());
     TRY(const pid_t pid, spawn(program, in.read.get(), out.write.get(), stream));
     Child child(pid);
     in.read.reset();
     out.write.reset();
-    // Its standard input stays open: the program takes the end of it for our death.
-    TRY_OK(base::write_all(in.write.get(), request, "coracle-image"));
+    // Its standard input stays open: the program takes the end of it for our death. How a program fares that does not
+    // listen, its end tells.
+    send_all(in.write.get(), request);
     TRY(auto answer, listen(out.read.get(), on_event));
     if (answer) {
         child.wait();
         return std::move(*answer);
     }
     const int status = child.wait();
+    if (WIFEXITED(status) && WEXITSTATUS(status) == cannot_start) return not_started(program);
     const std::string end = WIFSIGNALED(status) ? "was killed by signal " + std::to_string(WTERMSIG(status))
                                                 : "ended with " + std::to_string(WEXITSTATUS(status));
     return make_error(ErrorCode::unavailable, "'" + program.string() + "' " + end + " before it was done",
