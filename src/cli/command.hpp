@@ -77,6 +77,23 @@ struct Answer {
 };
 int answer(Context& context, std::vector<BoundOption> options, const Arguments& args, const Answer& answer);
 
+// A draft of nothing but --json.
+struct JsonDraft {
+    bool json = false;
+};
+
+// The whole of a command whose options are `rows` over a draft that has a field `json`; `execute(context, draft,
+// words)` is its one act.
+template <class Draft, std::size_t count, class Execute>
+int answer_with(Context& context, const Arguments& args, const CommandText& text, const OptionRow<Draft> (&rows)[count],
+                Execute execute) {
+    Draft draft;
+    std::vector<BoundOption> options;
+    bind_rows(options, rows, draft);
+    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
+    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
+}
+
 void add_global_options(std::vector<BoundOption>& options, GlobalOptions& target);
 
 // For commands that take options only.

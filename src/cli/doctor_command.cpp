@@ -17,13 +17,7 @@ constexpr CommandText text{
     "run a sandbox of the host's own programs last. Exits with 125 where that fails.",
     "Example:\n  coracle doctor --json\n"};
 
-constexpr OptionRow<bool> rows[]{
-    {"--json", "", "Options", "Print JSON",
-     [](bool& json, const std::string&) -> Result<> {
-         json = true;
-         return {};
-     }},
-};
+constexpr OptionRow<JsonDraft> rows[]{json_row<JsonDraft>("Print JSON")};
 
 const char* word(Health health) {
     switch (health) {
@@ -86,18 +80,16 @@ std::string report_json(const DoctorReport& report) {
 }  // namespace
 
 int doctor_command(Context& context, const Arguments& args) {
-    bool json = false;
     bool usable = true;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, json);
-    const auto act = [&](const Arguments& words) -> Result<std::string> {
+    const auto execute = [&usable](Context& asked, const JsonDraft& draft,
+                                   const Arguments& words) -> Result<std::string> {
         TRY_OK(refuse_words(words));
-        TRY(const auto engine, context.open_engine(context.global.engine));
+        TRY(const auto engine, asked.open_engine(asked.global.engine));
         const DoctorReport report = engine->doctor();
         usable = report.usable();
-        return json ? report_json(report) : report_text(report);
+        return draft.json ? report_json(report) : report_text(report);
     };
-    const int status = answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, json, act});
+    const int status = answer_with(context, args, text, rows, execute);
     return status == status_ok && !usable ? status_failed : status;
 }
 

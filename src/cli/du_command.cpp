@@ -15,11 +15,7 @@ constexpr CommandText text{
     "images too, UNNEEDED goes with `coracle gc`.",
     "Example:\n  coracle du --json\n"};
 
-struct Draft {
-    bool json = false;
-};
-
-constexpr OptionRow<Draft> rows[]{json_row<Draft>("Print JSON with sizes in bytes")};
+constexpr OptionRow<JsonDraft> rows[]{json_row<JsonDraft>("Print JSON with sizes in bytes")};
 
 std::string names_of(const ImageUsage& image) {
     std::string line;
@@ -43,7 +39,7 @@ std::string show(const DiskUsage& usage) {
     return table(images) + "\n" + table(parts) + "\ntotal " + human_size(usage.total) + "\n";
 }
 
-Result<std::string> execute(Context& context, const Draft& draft, const Arguments& words) {
+Result<std::string> execute(Context& context, const JsonDraft& draft, const Arguments& words) {
     TRY_OK(refuse_words(words));
     TRY(const auto engine, context.open_engine(context.global.engine));
     TRY(const auto usage, engine->disk_usage());
@@ -52,12 +48,6 @@ Result<std::string> execute(Context& context, const Draft& draft, const Argument
 
 }  // namespace
 
-int du_command(Context& context, const Arguments& args) {
-    Draft draft;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, draft);
-    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
-}
+int du_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

@@ -52,12 +52,6 @@ Result<std::string> execute(Context& context, const Draft& draft, const Argument
 
 }  // namespace
 
-int gc_command(Context& context, const Arguments& args) {
-    Draft draft;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, draft);
-    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
-}
+int gc_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

@@ -12,13 +12,7 @@ namespace {
 constexpr CommandText text{"coracle images [OPTIONS]", "List the images in the store.",
                            "Example:\n  coracle images --json\n"};
 
-constexpr OptionRow<bool> rows[]{
-    {"--json", "", "Options", "Print JSON with full digests and sizes in bytes",
-     [](bool& json, const std::string&) -> Result<> {
-         json = true;
-         return {};
-     }},
-};
+constexpr OptionRow<JsonDraft> rows[]{json_row<JsonDraft>("Print JSON with full digests and sizes in bytes")};
 
 std::string images_table(const std::vector<ImageInfo>& images) {
     std::vector<std::vector<std::string>> lines{{"IMAGE", "DIGEST", "PLATFORM", "SIZE", "CREATED"}};
@@ -29,21 +23,15 @@ std::string images_table(const std::vector<ImageInfo>& images) {
     return table(lines);
 }
 
-Result<std::string> execute(Context& context, bool json, const Arguments& words) {
+Result<std::string> execute(Context& context, const JsonDraft& draft, const Arguments& words) {
     TRY_OK(refuse_words(words));
     TRY(const auto engine, context.open_engine(context.global.engine));
     TRY(const auto images, engine->images());
-    return json ? images_json(images) : images_table(images);
+    return draft.json ? images_json(images) : images_table(images);
 }
 
 }  // namespace
 
-int images_command(Context& context, const Arguments& args) {
-    bool json = false;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, json);
-    const auto act = [&](const Arguments& words) { return execute(context, json, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, json, act});
-}
+int images_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

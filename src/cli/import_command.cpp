@@ -31,11 +31,7 @@ constexpr OptionRow<ImportDraft> rows[]{
          draft.request.tag = value;
          return {};
      }},
-    {"--json", "", "Options", "Print the images as JSON",
-     [](ImportDraft& draft, const std::string&) -> Result<> {
-         draft.json = true;
-         return {};
-     }},
+    json_row<ImportDraft>("Print the images as JSON"),
 };
 
 Result<> take_source(ImportDraft& draft, const std::vector<std::string>& words) {
@@ -63,12 +59,6 @@ Result<std::string> execute(Context& context, ImportDraft& draft, const std::vec
 
 }  // namespace
 
-int import_command(Context& context, const Arguments& args) {
-    ImportDraft draft;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, draft);
-    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
-}
+int import_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

@@ -14,11 +14,7 @@ namespace {
 constexpr CommandText text{"coracle inspect [OPTIONS] REF", "Show an image: names, configuration, layers and sizes.",
                            "Examples:\n  coracle inspect busybox\n  coracle inspect --json sha256:0f3c...\n"};
 
-struct Draft {
-    bool json = false;
-};
-
-constexpr OptionRow<Draft> rows[]{json_row<Draft>("Print JSON, the image's configuration as it was written")};
+constexpr OptionRow<JsonDraft> rows[]{json_row<JsonDraft>("Print JSON, the image's configuration as it was written")};
 
 // What the image says about its program, as it wrote it: Cmd, Env, User and the like.
 void add_config(std::vector<std::vector<std::string>>& lines, const std::string& config) {
@@ -53,7 +49,7 @@ std::string show(const ImageDetails& details) {
     return table(lines) + "\n" + table(layers);
 }
 
-Result<std::string> execute(Context& context, const Draft& draft, const Arguments& words) {
+Result<std::string> execute(Context& context, const JsonDraft& draft, const Arguments& words) {
     if (words.size() != 1) {
         return make_error(ErrorCode::invalid_request,
                           words.empty() ? "no image is named" : "more than one image is named",
@@ -67,12 +63,6 @@ Result<std::string> execute(Context& context, const Draft& draft, const Argument
 
 }  // namespace
 
-int inspect_command(Context& context, const Arguments& args) {
-    Draft draft;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, draft);
-    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
-}
+int inspect_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

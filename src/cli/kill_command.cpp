@@ -1,5 +1,6 @@
 // `coracle kill`: a signal for live runs.
 #include <csignal>
+#include <optional>
 
 #include "base/try.hpp"
 #include "cli/command.hpp"
@@ -28,11 +29,7 @@ constexpr OptionRow<KillDraft> rows[]{
          TRY(draft.signal_number, parse_signal(value));
          return {};
      }},
-    {"--json", "", "Options", "Print the runs as JSON",
-     [](KillDraft& draft, const std::string&) -> Result<> {
-         draft.json = true;
-         return {};
-     }},
+    json_row<KillDraft>("Print the runs as JSON"),
 };
 
 Result<std::string> execute(Context& context, const KillDraft& draft, const Arguments& words) {
@@ -42,10 +39,16 @@ Result<std::string> execute(Context& context, const KillDraft& draft, const Argu
     }
     TRY(const auto engine, context.open_engine(context.global.engine));
     std::vector<RunInfo> signaled;
+    std::optional<Error> missed;  // the rest are signaled all the same
     for (const std::string& word : words) {
-        TRY(auto run, engine->signal_run(word, draft.signal_number));
-        signaled.push_back(std::move(run));
+        auto run = engine->signal_run(word, draft.signal_number);
+        if (run) {
+            signaled.push_back(std::move(run).value());
+        } else if (!missed) {
+            missed = std::move(run).error();
+        }
     }
+    if (missed) return std::move(*missed);
     if (draft.json) return runs_json(signaled);
     std::string lines;
     for (const RunInfo& run : signaled) lines += printable(run.id) + "\n";
@@ -54,12 +57,6 @@ Result<std::string> execute(Context& context, const KillDraft& draft, const Argu
 
 }  // namespace
 
-int kill_command(Context& context, const Arguments& args) {
-    KillDraft draft;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, draft);
-    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
-}
+int kill_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

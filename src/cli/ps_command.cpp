@@ -14,13 +14,7 @@ namespace {
 constexpr CommandText text{"coracle ps [OPTIONS]", "List the live runs of this user; as root, of everybody.",
                            "Example:\n  coracle ps --json\n"};
 
-constexpr OptionRow<bool> rows[]{
-    {"--json", "", "Options", "Print JSON",
-     [](bool& json, const std::string&) -> Result<> {
-         json = true;
-         return {};
-     }},
-};
+constexpr OptionRow<JsonDraft> rows[]{json_row<JsonDraft>("Print JSON")};
 
 std::string joined(const std::vector<std::string>& words) {
     constexpr std::size_t most = 60;
@@ -39,21 +33,15 @@ std::string runs_table(const std::vector<RunInfo>& runs) {
     return table(lines);
 }
 
-Result<std::string> execute(Context& context, bool json, const Arguments& words) {
+Result<std::string> execute(Context& context, const JsonDraft& draft, const Arguments& words) {
     TRY_OK(refuse_words(words));
     TRY(const auto engine, context.open_engine(context.global.engine));
     TRY(const auto runs, engine->runs());
-    return json ? runs_json(runs) : runs_table(runs);
+    return draft.json ? runs_json(runs) : runs_table(runs);
 }
 
 }  // namespace
 
-int ps_command(Context& context, const Arguments& args) {
-    bool json = false;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, json);
-    const auto act = [&](const Arguments& words) { return execute(context, json, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, json, act});
-}
+int ps_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

@@ -51,11 +51,7 @@ constexpr OptionRow<PullDraft> rows[]{
          if (draft.request.stall_timeout >= shortest_stall) return {};
          return make_error(ErrorCode::invalid_request, "'" + value + "' is shorter than 100ms", "try 30s");
      }},
-    {"--json", "", "Options", "Print events as lines of JSON, the last one with the image",
-     [](PullDraft& draft, const std::string&) -> Result<> {
-         draft.json = true;
-         return {};
-     }},
+    json_row<PullDraft>("Print events as lines of JSON, the last one with the image"),
     {"-q,--quiet", "", "Options", "Show no progress",
      [](PullDraft& draft, const std::string&) -> Result<> {
          draft.quiet = true;
@@ -108,12 +104,6 @@ Result<std::string> execute(Context& context, PullDraft& draft, const Arguments&
 
 }  // namespace
 
-int pull_command(Context& context, const Arguments& args) {
-    PullDraft draft;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, draft);
-    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
-}
+int pull_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

@@ -14,13 +14,9 @@ constexpr CommandText text{
     "layers that no other image needs. What a live run uses stays until `coracle gc` after its end.",
     "Examples:\n  coracle rmi busybox python:3.12\n  coracle rmi sha256:0f3c...\n"};
 
-struct Draft {
-    bool json = false;
-};
+constexpr OptionRow<JsonDraft> rows[]{json_row<JsonDraft>("Print what was removed as JSON")};
 
-constexpr OptionRow<Draft> rows[]{json_row<Draft>("Print what was removed as JSON")};
-
-Result<std::string> execute(Context& context, const Draft& draft, const Arguments& words) {
+Result<std::string> execute(Context& context, const JsonDraft& draft, const Arguments& words) {
     if (words.empty()) {
         return make_error(ErrorCode::invalid_request, "no image is named", "write: coracle rmi REF...")
             .at(Stage::request);
@@ -32,12 +28,6 @@ Result<std::string> execute(Context& context, const Draft& draft, const Argument
 
 }  // namespace
 
-int rmi_command(Context& context, const Arguments& args) {
-    Draft draft;
-    std::vector<BoundOption> options;
-    bind_rows(options, rows, draft);
-    const auto act = [&](const Arguments& words) { return execute(context, draft, words); };
-    return answer(context, std::move(options), args, {text, OptionsEnd::at_dashes, draft.json, act});
-}
+int rmi_command(Context& context, const Arguments& args) { return answer_with(context, args, text, rows, execute); }
 
 }  // namespace coracle::cli

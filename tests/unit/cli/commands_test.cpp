@@ -120,6 +120,15 @@ TEST(Kill, SendsTheSignalByNameOrNumberToEveryRunThatIsNamed) {
     EXPECT_THAT(host.signals, ::testing::ElementsAre(std::pair{std::string("cc"), 15}));
 }
 
+TEST(Kill, OneThatIsGoneDoesNotSaveTheOthers) {
+    FakeHost host;
+    host.error = make_error(ErrorCode::not_found, "no run 'aa' is alive");
+    const auto run = run_cli(host, {"kill", "aa", "bb"});
+    EXPECT_EQ(run.status, 125);
+    EXPECT_EQ(run.err, "coracle: no run 'aa' is alive\n");
+    EXPECT_EQ(host.signals.size(), 2U);
+}
+
 TEST(Kill, RefusesWhatIsNoSignalAndNoRun) {
     FakeHost host;
     for (const char* word : {"0", "65", "SIGNOTHING", ""}) {
