@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import stat
 import subprocess
@@ -199,3 +200,21 @@ def test_overlay_and_flat_show_the_same_tree(empty_coracle, tmp_path):
         assert {name: flat.get(name) for name in overlay} == overlay, seed
         compared += 1
     assert compared >= 10, compared
+
+
+def test_where_coracle_image_cannot_start_the_same_code_runs_here(empty_coracle, busybox_layout, tmp_path, work):
+    """As where libisal2 is missing: the loader exits with 127."""
+    folder = work / "alone"
+    folder.mkdir()
+    shutil.copy2(harness.PROGRAM, folder / "coracle")
+    broken = folder / "coracle-image"
+    broken.write_text("#!/bin/sh\nexit 127\n")
+    broken.chmod(0o755)
+    command = [folder / "coracle", "--store", empty_coracle.store]
+    done = subprocess.run([*command, "import", busybox_layout, "--tag", "busybox"], capture_output=True, text=True,
+                          env=empty_coracle.environment, timeout=60)
+    pulled = subprocess.run([*command, "pull", "localhost:1/app"], capture_output=True, text=True,
+                            env=empty_coracle.environment, timeout=60)
+    shutil.rmtree(folder)
+    assert done.returncode == 0 and "busybox" in empty_coracle.call("images").stdout, done
+    assert pulled.returncode == 125 and "libcurl4" in pulled.stderr, pulled

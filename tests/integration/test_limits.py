@@ -1,5 +1,6 @@
 """A limit that was asked for is enforced, or the run is refused; a default that cannot be enforced is reported."""
 import shutil
+import time
 
 import pytest
 
@@ -111,6 +112,16 @@ def test_an_unknown_runtime_makes_its_cgroup_below_ours(coracle, unknown_runtime
     assert record["usage"]["oom_kills"] >= 1, record
     exact = coracle.shell("exit 7", "--runtime", unknown_runtime)
     assert (exact["reason"], exact["exit_code"]) == ("exited", 7), exact
+
+
+@pytest.mark.needs("cgroup2")
+def test_nothing_is_left_of_an_unknown_runtime_when_coracle_is_killed(coracle, unknown_runtime, leftovers):
+    for moment in (0.05, 0.2, 0.5, 1.0):
+        process = coracle.start("run", "--runtime", unknown_runtime, "busybox", "--", "sleep", "300")
+        time.sleep(moment * harness.PATIENCE / 4)
+        process.kill()
+        process.communicate()
+    leftovers.check()
 
 
 @pytest.mark.needs("cgroup1")

@@ -351,6 +351,27 @@ def test_a_stalled_registry_ends_with_an_error(puller, registry):
     assert_refused(puller, done, "stalls")
 
 
+def test_gc_takes_nothing_from_under_a_pull(puller, registry):
+    """The first layer and the config have come, nothing names them yet, and the last layer takes its time."""
+    image = fake.small_image(layers=2)
+    reference = registry.add(image)
+    slow = threading.Event()
+
+    def late(handler):
+        slow.set()
+        time.sleep(2)
+        return False  # then as usual
+    registry.fault("blob", lambda handler: handler.blob() == image.layers[-1] and late(handler))
+    process = puller.coracle.start("pull", reference, env=puller.env)
+    assert slow.wait(30)
+    collected = puller.call("gc", "--json")
+    assert process.poll() is not None or collected.code == 125, collected  # it waited for the pull, or gave up
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert [entry["manifest_digest"] for entry in puller.images()] == [image.digest]
+    assert puller.call("save", reference, "-o", puller.coracle.store.with_suffix(".tar")).code == 0
+
+
 def test_a_server_that_never_answers_a_handshake_is_given_up(puller):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host = f"localhost:{silent.getsockname()[1]}"

@@ -32,6 +32,29 @@ TEST_F(Lock, IsHeldOnceAndFreeAfterwards) {
     EXPECT_TRUE(attempt());
 }
 
+TEST_F(Lock, ThatIsCreatedHeldIsHeldFromTheMomentItShows) {
+    std::optional<FileLock> held = must(FileLock::create_held(fd_.get(), "lock"));
+    EXPECT_TRUE(FileLock::is_held(fd_.get(), "lock"));
+    EXPECT_FALSE(attempt());
+    EXPECT_FALSE(exists_at(fd_.get(), "lock.new"));
+    held.reset();
+    EXPECT_FALSE(FileLock::is_held(fd_.get(), "lock"));
+}
+
+TEST_F(Lock, IsNotCreatedWhereOneStandsAlready) {
+    dir_.write("lock", "");
+    must_fail(FileLock::create_held(fd_.get(), "lock"));
+    EXPECT_FALSE(FileLock::is_held(fd_.get(), "lock"));
+}
+
+TEST_F(Lock, AskingWhetherItIsHeldNeitherTakesNorMakesIt) {
+    EXPECT_FALSE(FileLock::is_held(fd_.get(), "lock"));
+    EXPECT_FALSE(exists_at(fd_.get(), "lock"));
+    dir_.write("lock", "");
+    EXPECT_FALSE(FileLock::is_held(fd_.get(), "lock"));
+    EXPECT_TRUE(attempt());
+}
+
 TEST_F(Lock, MovesWithItsOwner) {
     auto first = attempt();
     ASSERT_TRUE(first);

@@ -78,6 +78,22 @@ protected:
     Owner owner_{.ownership = ::geteuid() == 0 ? plan::Ownership::root : plan::Ownership::single, .maps = {}};
 };
 
+TEST_F(Collect, TreesOfLayersThatReachDownAreNeededToo) {
+    LayoutBuilder layout(dir_ / "linked");
+    layout.layer(TarBuilder().file("low", "shared").finish());
+    layout.layer(TarBuilder().hardlink("high", "low").finish());
+    layout.finish("linked");
+    const auto image = must(test::import_images(store_, dir_ / "linked", {})).at(0);
+    const auto before = content();
+    const auto alone = content::paths::layer_group(image.config.diff_ids.at(1));
+    EXPECT_THAT(before, Not(Contains(alone))) << "it lies under another id";
+    EXPECT_THAT(collect_all().removed, IsEmpty());
+    EXPECT_EQ(content(), before);
+    must(store_.untag(must(store_.tags())));
+    (void)collect_all();
+    EXPECT_THAT(content(), IsEmpty());
+}
+
 TEST_F(Collect, LeavesWhatNamesNeed) {
     keep("one", {"base", "x"});
     const auto before = content();

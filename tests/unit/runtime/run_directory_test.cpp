@@ -182,6 +182,8 @@ TEST_F(Runs, ListingDoesNotHoldTheLockOfTheDead) {
 
 TEST_F(Runs, TakeSignalsWhileTheyLive) {
     std::optional<RunDirectory> run = create("r1");
+    EXPECT_EQ(fs::status(runs_ / "r1/control").permissions(), fs::perms::owner_read | fs::perms::owner_write)
+        << "others could end the run";
     must(send_control(runs_.path(), "r1", 15));
     must(send_control(runs_.path(), "r1", 9));
     std::array<unsigned char, 4> bytes{};
