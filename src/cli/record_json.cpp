@@ -60,8 +60,17 @@ Json usage_json(const Usage& usage) {
     add("pids_peak", usage.pids_peak);
     add("io_read", usage.io_read);
     add("io_write", usage.io_write);
+    add("switches_voluntary", usage.switches_voluntary);
+    add("switches_involuntary", usage.switches_involuntary);
     json["sources"] = std::move(sources);
     return json;
+}
+
+Json cost_json(const Cost& cost) {
+    return {{"cpu_s", or_null(cost.cpu_s)},
+            {"memory_gib_s", or_null(cost.memory_gib_s)},
+            {"reserved_gib_s", or_null(cost.reserved_gib_s)},
+            {"bytes_written", or_null(cost.bytes_written)}};
 }
 
 Json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
@@ -119,6 +128,7 @@ Json verdict_json(const RunResult& result, const Json& out, const Json& err) {
             {"duration", number(result.usage.wall_s)},
             {"timed_out", is_timeout(result.reason)},
             {"oom_killed", result.reason == Reason::oom},
+            {"stuck", result.stuck},
             {"stdout", out.at("text")},
             {"stderr", err.at("text")},
             {"stage", or_null(result.stage)},
@@ -134,6 +144,7 @@ std::string record_json(const RunResult& result, OutputMode mode) {
     Json json = verdict_json(result, out, err);
     json["streams"] = {{"stdout", std::move(out)}, {"stderr", std::move(err)}};
     json["usage"] = usage_json(result.usage);
+    json["cost"] = cost_json(result.cost);
     json["limits"] = limits_json(result.limits);
     json["security"] = security_json(result.security);
     // Nobody watches these two yet; an empty list would claim that nothing was denied.

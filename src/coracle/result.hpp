@@ -62,6 +62,17 @@ struct Usage {
     Figure<std::uint64_t> pids_peak;
     Figure<std::uint64_t> io_read;  // bytes
     Figure<std::uint64_t> io_write;
+    // Of the program and the children that it waited for: given up by themselves, and taken by the scheduler.
+    Figure<std::uint64_t> switches_voluntary;
+    Figure<std::uint64_t> switches_involuntary;
+};
+
+// What a run cost, for callers that route or bill by it. Absent where its figures are unknown.
+struct Cost {
+    std::optional<double> cpu_s;           // user and system together
+    std::optional<double> memory_gib_s;    // the peak of memory, held for all of the wall time: at most that was used
+    std::optional<double> reserved_gib_s;  // the memory limit for all of the wall time
+    std::optional<std::uint64_t> bytes_written;  // to block devices
 };
 
 // As read back from the kernel while init waited for its job.
@@ -99,6 +110,7 @@ struct RunResult {
     Stream out;
     Stream err;
     Usage usage;
+    Cost cost;
     LimitFacts limits;
     SecurityFacts security;
     Timing timing_ms;
@@ -109,6 +121,9 @@ struct RunResult {
     std::string runtime_version;
     std::string host_mode;    // "root" or "rootless"
     std::string host_cgroup;  // "cgroup2", "cgroup1", "none"
+    // A process did not die of SIGKILL in time (uninterruptible sleep); what is left of the run is the next start's to
+    // sweep.
+    bool stuck = false;
     std::vector<std::string> warnings;
 
     bool success() const { return reason == Reason::exited && exit_code == 0; }

@@ -1,4 +1,6 @@
 // The story of a run: prepare, acquire, start, supervise, give back, judge. Teardown is the same row read backwards.
+#include <algorithm>
+
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "engine/describe.hpp"
@@ -14,8 +16,11 @@ namespace coracle::engine {
 
 namespace {
 
-// How long the end of a sandbox is waited for once everything in it has been killed.
-constexpr auto end_patience = std::chrono::milliseconds(2000);
+// What is left of the time in which the caller was promised an answer.
+std::chrono::milliseconds end_patience(const supervisor::Ending& ending) {
+    const auto left = ending.promised - Stopwatch::Clock::now();
+    return std::max(std::chrono::milliseconds(0), std::chrono::ceil<std::chrono::milliseconds>(left));
+}
 
 double to_ms(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-6; }
 
@@ -97,10 +102,10 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     timing.drain = Stopwatch::ms(ending.drained - ending.over);
 
     watch.lap();
-    if (!sandbox.container.end(end_patience)) result.warnings.emplace_back("the sandbox's processes do not die");
+    result.stuck = !sandbox.container.end(end_patience(ending));
     const cgroup::Reading reading = sandbox.cgroup.read();
     judge(plan, ending, reading, result);
-    account(ending, reading, result);
+    account(plan, ending, reading, result);
     TRY(result.out, take_stream(std::move(stdio.out)));
     TRY(result.err, take_stream(std::move(stdio.err)));
     timing.collect = watch.lap();

@@ -159,14 +159,33 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
     } else if (result.reason == Reason::signaled && result.message.empty()) {
         result.message = "the program was ended by signal " + signal_words(result.signal.value_or(0));
     }
-    if (ending.stuck) {
+    result.stuck = result.stuck || ending.stuck;
+    if (result.stuck) {
         result.warnings.emplace_back(
-            "a process did not die within 1.5 s of SIGKILL (uninterruptible sleep); the next start "
-            "removes what is left");
+            "a process did not die of SIGKILL in time (uninterruptible sleep); the next start removes what is left");
     }
 }
 
-void account(const supervisor::Ending& ending, const cgroup::Reading& reading, RunResult& result) {
+namespace {
+
+Cost cost_of(const plan::ExecutionPlan& plan, const Usage& usage) {
+    constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+    Cost cost;
+    if (usage.cpu_user_s.value && usage.cpu_system_s.value) {
+        cost.cpu_s = *usage.cpu_user_s.value + *usage.cpu_system_s.value;
+    }
+    if (usage.memory_peak.value) {
+        cost.memory_gib_s = static_cast<double>(*usage.memory_peak.value) / gib * usage.wall_s;
+    }
+    if (plan.cgroup.memory) cost.reserved_gib_s = static_cast<double>(plan.cgroup.memory->count) / gib * usage.wall_s;
+    cost.bytes_written = usage.io_write.value;
+    return cost;
+}
+
+}  // namespace
+
+void account(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, const cgroup::Reading& reading,
+             RunResult& result) {
     Usage& usage = result.usage;
     if (ending.started) {
         const auto over = std::chrono::duration_cast<std::chrono::nanoseconds>(ending.over.time_since_epoch()).count();
@@ -185,11 +204,14 @@ void account(const supervisor::Ending& ending, const cgroup::Reading& reading, R
         // Children that nobody waited for are missing in it: a lower bound.
         usage.cpu_user_s = first_known(reading.cpu_user_s, seconds(ending.exited->user_us), "rusage_lower_bound");
         usage.cpu_system_s = first_known(reading.cpu_system_s, seconds(ending.exited->system_us), "rusage_lower_bound");
+        usage.switches_voluntary = {.value = ending.exited->switches_voluntary, .source = "rusage_lower_bound"};
+        usage.switches_involuntary = {.value = ending.exited->switches_involuntary, .source = "rusage_lower_bound"};
     }
     if (ending.container_exit && !reading.memory_peak.value) {
         // The largest single process, not the sum.
         usage.memory_peak = {.value = ending.container_exit->max_rss, .source = "rusage_lower_bound"};
     }
+    result.cost = cost_of(plan, usage);
 }
 
 void refuse(const Error& error, RunResult& result) {

@@ -16,7 +16,8 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
            RunResult& result);
 
 // Usage from the cgroup, else from rusage.
-void account(const supervisor::Ending& ending, const cgroup::Reading& reading, RunResult& result);
+void account(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, const cgroup::Reading& reading,
+             RunResult& result);
 
 // The record of a run that never began: the Error's reason, message, hint and stage.
 void refuse(const Error& error, RunResult& result);

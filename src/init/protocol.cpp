@@ -44,6 +44,7 @@ std::string pack(const Failed& failed) {
 std::string pack(const Exited& exited) {
     auto writer = begin_message(Kind::exited);
     writer.value(exited.wait_status).value(exited.at_ns).value(exited.user_us).value(exited.system_us);
+    writer.value(exited.switches_voluntary).value(exited.switches_involuntary);
     return std::move(writer).take();
 }
 
@@ -107,6 +108,8 @@ std::optional<Exited> unpack_exited(std::string_view bytes) {
         exited.at_ns = reader.value<std::int64_t>();
         exited.user_us = reader.value<std::int64_t>();
         exited.system_us = reader.value<std::int64_t>();
+        exited.switches_voluntary = reader.value<std::uint64_t>();
+        exited.switches_involuntary = reader.value<std::uint64_t>();
     });
 }
 

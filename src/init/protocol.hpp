@@ -73,6 +73,8 @@ struct Exited {
     std::int64_t at_ns = 0;    // CLOCK_MONOTONIC
     std::int64_t user_us = 0;  // rusage of the program and the children it waited for
     std::int64_t system_us = 0;
+    std::uint64_t switches_voluntary = 0;  // ru_nvcsw
+    std::uint64_t switches_involuntary = 0;
 };
 
 enum class Kind : std::uint8_t { job = 1, signal, ready, started, failed, exited };

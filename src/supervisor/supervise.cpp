@@ -32,6 +32,7 @@ public:
     Ending run() {
         while (!is_over()) step();
         ending_.over = Clock::now();
+        if (phase_ != Phase::killed) ending_.promised = ending_.over + kill_patience + drain_patience;
         drain();
         ending_.drained = Clock::now();
         return std::move(ending_);
@@ -132,6 +133,7 @@ private:
         if (phase_ == Phase::killed) return;
         phase_ = Phase::killed;
         deadline_ = Clock::now() + kill_patience;
+        ending_.promised = deadline_ + drain_patience;
     }
 
     void on_init() {

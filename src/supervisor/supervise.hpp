@@ -42,6 +42,7 @@ struct Ending {
     std::optional<init::Exited> exited;                   // the program's end as init saw it
     std::optional<runtime::KeeperExited> container_exit;  // init's own end as the keeper saw it
     bool stuck = false;                                   // something did not die in time
+    std::chrono::steady_clock::time_point promised{};     // when the caller has its answer at the latest
     std::string message;
     std::chrono::steady_clock::time_point over;  // when nothing of the program ran any more
     std::chrono::steady_clock::time_point drained;

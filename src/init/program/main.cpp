@@ -211,7 +211,9 @@ bool reap(pid_t program, const Channel& channel) {
         (void)channel.send(pack(Exited{.wait_status = status,
                                        .at_ns = base::monotonic_ns(),
                                        .user_us = base::microseconds(usage.ru_utime),
-                                       .system_us = base::microseconds(usage.ru_stime)}));
+                                       .system_us = base::microseconds(usage.ru_stime),
+                                       .switches_voluntary = static_cast<std::uint64_t>(usage.ru_nvcsw),
+                                       .switches_involuntary = static_cast<std::uint64_t>(usage.ru_nivcsw)}));
         return true;
     }
 }

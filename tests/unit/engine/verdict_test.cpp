@@ -30,8 +30,12 @@ constexpr int exit_status_of(int code) { return code << 8; }
 Ending ended(Reason reason, int wait_status, std::string message = {}) {
     Ending ending;
     ending.started = init::Started{.at_ns = 1'000'000'000, .held = {}};
-    ending.exited =
-        init::Exited{.wait_status = wait_status, .at_ns = 3'500'000'000, .user_us = 250'000, .system_us = 125'000};
+    ending.exited = init::Exited{.wait_status = wait_status,
+                                 .at_ns = 3'500'000'000,
+                                 .user_us = 250'000,
+                                 .system_us = 125'000,
+                                 .switches_voluntary = 11,
+                                 .switches_involuntary = 5};
     ending.conclude(reason, std::move(message));
     return ending;
 }
@@ -196,6 +200,7 @@ TEST(Judge, AProcessThatDoesNotDieIsAWarning) {
     ending.stuck = true;
     ASSERT_EQ(judged(ending).warnings.size(), 1U);
     EXPECT_THAT(judged(ending).warnings[0], HasSubstr("did not die"));
+    EXPECT_TRUE(judged(ending).stuck);
 }
 
 TEST(Account, TakesTheCgroupsFiguresBeforeInits) {
@@ -205,7 +210,7 @@ TEST(Account, TakesTheCgroupsFiguresBeforeInits) {
     Ending ending = ended(Reason::exited, 0);
     ending.container_exit = runtime::KeeperExited{.max_rss = 1};
     RunResult result;
-    account(ending, reading, result);
+    account({}, ending, reading, result);
     EXPECT_DOUBLE_EQ(result.usage.wall_s, 2.5);
     EXPECT_EQ(result.usage.cpu_user_s.value, 9.0);
     EXPECT_EQ(result.usage.cpu_user_s.source, "cgroup2");
@@ -215,11 +220,34 @@ TEST(Account, TakesTheCgroupsFiguresBeforeInits) {
     EXPECT_EQ(result.usage.io_read.value, std::nullopt);
 }
 
+TEST(Account, TheCostIsWhatTheFiguresSay) {
+    cgroup::Reading reading;
+    reading.memory_peak = {.value = (512_MiB).count, .source = "cgroup2"};
+    reading.io_write = {.value = 4096, .source = "cgroup2"};
+    plan::ExecutionPlan plan = plan_of();
+    plan.cgroup.memory = 1_GiB;
+    RunResult result;
+    account(plan, ended(Reason::exited, 0), reading, result);
+    EXPECT_DOUBLE_EQ(result.cost.cpu_s.value(), 0.375);
+    EXPECT_DOUBLE_EQ(result.cost.memory_gib_s.value(), 1.25);
+    EXPECT_DOUBLE_EQ(result.cost.reserved_gib_s.value(), 2.5);
+    EXPECT_EQ(result.cost.bytes_written, 4096U);
+    EXPECT_EQ(result.usage.switches_voluntary.value, 11U);
+    EXPECT_EQ(result.usage.switches_involuntary.value, 5U);
+}
+
+TEST(Account, ACostWhoseFiguresAreUnknownIsUnknown) {
+    RunResult result;
+    account(plan_of(), Ending{}, {}, result);
+    EXPECT_FALSE(result.cost.cpu_s || result.cost.memory_gib_s || result.cost.reserved_gib_s ||
+                 result.cost.bytes_written);
+}
+
 TEST(Account, WithoutACgroupRusageIsALowerBound) {
     Ending ending = ended(Reason::exited, 0);
     ending.container_exit = runtime::KeeperExited{.max_rss = 8192};
     RunResult result;
-    account(ending, {}, result);
+    account({}, ending, {}, result);
     EXPECT_EQ(result.usage.cpu_user_s.value, 0.25);
     EXPECT_EQ(result.usage.memory_peak.value, 8192U);
     EXPECT_EQ(result.usage.memory_peak.source, "rusage_lower_bound");
@@ -228,7 +256,7 @@ TEST(Account, WithoutACgroupRusageIsALowerBound) {
 
 TEST(Account, WhatNobodySawIsUnknownAndNotZero) {
     RunResult result;
-    account(Ending{}, {}, result);
+    account({}, Ending{}, {}, result);
     EXPECT_EQ(result.usage.wall_s, 0);
     EXPECT_FALSE(result.usage.cpu_user_s.value || result.usage.memory_peak.value || result.usage.pids_peak.value);
     EXPECT_EQ(result.usage.cpu_user_s.source, "none");
@@ -239,7 +267,7 @@ TEST(Account, AProgramThatNeverReportedItsEndRanUntilNothingRan) {
     ending.started = init::Started{.at_ns = 1'000'000'000, .held = {}};
     ending.over = std::chrono::steady_clock::time_point(std::chrono::seconds(4));
     RunResult result;
-    account(ending, {}, result);
+    account({}, ending, {}, result);
     EXPECT_DOUBLE_EQ(result.usage.wall_s, 3.0);
 }
 

@@ -14,7 +14,12 @@ const Job job{.argv = {"sh", "-c", "", "a\nb"}, .env = {"A=1", "B="}, .cwd = "/w
 const Started started{
     .at_ns = 123'456'789'012,
     .held = {.capabilities = 1ULL << 40U, .no_new_privileges = 1, .seccomp = 2, .namespaces = {"mnt:[1]", "net:[2]"}}};
-const Exited exited{.wait_status = 0x8b, .at_ns = 1, .user_us = 2, .system_us = ~0U};
+const Exited exited{.wait_status = 0x8b,
+                    .at_ns = 1,
+                    .user_us = 2,
+                    .system_us = ~0U,
+                    .switches_voluntary = 3,
+                    .switches_involuntary = 4};
 
 // No prefix of the message is a message: `read` gives nothing for any of them.
 template <class Read>
@@ -70,6 +75,8 @@ TEST(InitProtocol, FailuresEndingsAndSignalsArrive) {
     EXPECT_EQ(end->at_ns, 1);
     EXPECT_EQ(end->user_us, 2);
     EXPECT_EQ(end->system_us, std::int64_t{0xffffffff});
+    EXPECT_EQ(end->switches_voluntary, 3U);
+    EXPECT_EQ(end->switches_involuntary, 4U);
     EXPECT_EQ(unpack_signal(pack(Signal{.number = SIGTERM}))->number, SIGTERM);
 }
 
