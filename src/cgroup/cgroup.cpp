@@ -1,4 +1,4 @@
-// Implements one run's cgroup over directory descriptors; the only code that knows the limit files of v1 and v2.
+// Implements the life of one run's cgroup over directory descriptors, and its figures.
 #include "cgroup/cgroup.hpp"
 
 #include <fcntl.h>
@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 
 #include "base/files.hpp"
 #include "base/try.hpp"
@@ -18,13 +17,6 @@ namespace coracle::cgroup {
 namespace {
 
 using plan::CgroupMode;
-
-// What runc itself needs while it starts: 6 MiB were too little now and then, 15 threads and processes were seen.
-constexpr Bytes start_memory = 64_MiB;
-constexpr std::uint64_t start_pids = 64;
-constexpr std::uint64_t cpu_period_us = 100'000;
-
-std::string quota_us(Cpus cpus) { return std::to_string(cpus.milli * (cpu_period_us / 1000)); }
 
 // Where a runtime that manages cgroups itself puts the container, below the run's directory.
 constexpr const char* runtime_child = "container";
@@ -46,28 +38,17 @@ Result<> remove_directory(int parent_fd, const std::string& name) {
 }
 
 // Hands the controllers to the children of `parent` (cgroup.subtree_control); those already handed on cost a read.
-void enable_controllers(int parent_fd) {
+void enable_controllers(int parent_fd, bool cpuset) {
     const auto enabled = base::read_file_at(parent_fd, "cgroup.subtree_control", 4_KiB);
     const std::string known = " " + (enabled ? enabled.value() : std::string()) + " ";
-    for (const std::string name : {"memory", "pids", "cpu", "io"}) {
+    for (const std::string name : {"memory", "pids", "cpu", "io", "cpuset"}) {
+        if (name == "cpuset" && !cpuset) continue;
         if (known.find(" " + name + " ") != std::string::npos || known.find(" " + name + "\n") != std::string::npos) {
             continue;
         }
         // What could not be enabled shows when its limit is set.
         (void)base::write_value_at(parent_fd, "cgroup.subtree_control", "+" + name);
     }
-}
-
-// The kernel rounds bytes down to pages, of 64 KiB on some machines; anything else must be there as written.
-bool is_rounded_down(const std::string& held, const std::string& written) {
-    constexpr std::uint64_t largest_page = 65536;
-    std::uint64_t wanted = 0;
-    std::uint64_t got = 0;
-    const auto parse = [](const std::string& text, std::uint64_t& number) {
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        return error == std::errc() && end == text.data() + text.size();
-    };
-    return parse(written, wanted) && parse(held, got) && got <= wanted && wanted - got < largest_page;
 }
 
 template <class T>
@@ -102,7 +83,7 @@ Result<Cgroup> Cgroup::create(const plan::Cgroup& plan, const std::string& run_i
     if (plan.mode != CgroupMode::v1 && plan.mode != CgroupMode::v2) return cgroup;
     for (const plan::Cgroup::Parent& parent : plan.parents) {
         TRY(base::UniqueFd parent_fd, base::open_dir(parent.path));
-        if (plan.mode == CgroupMode::v2) enable_controllers(parent_fd.get());
+        if (plan.mode == CgroupMode::v2) enable_controllers(parent_fd.get(), !plan.cpuset.empty());
         const std::filesystem::path path = parent.path / cgroup.name_;
         // EEXIST: cpu and cpuacct are often one hierarchy under two names.
         if (::mkdirat(parent_fd.get(), cgroup.name_.c_str(), 0755) != 0 && errno != EEXIST) {
@@ -111,7 +92,7 @@ Result<Cgroup> Cgroup::create(const plan::Cgroup& plan, const std::string& run_i
         cgroup.directories_.push_back({parent.controller, path, base::UniqueFd(), std::move(parent_fd)});
         Directory& made = cgroup.directories_.back();
         TRY(made.fd, base::open_dir_at(made.parent.get(), cgroup.name_));
-        if (plan.runtime_managed) enable_controllers(made.fd.get());
+        if (plan.runtime_managed) enable_controllers(made.fd.get(), !plan.cpuset.empty());
     }
     TRY_OK(cgroup.set_start_limits());
     return cgroup;
@@ -136,80 +117,6 @@ const Cgroup::Directory* Cgroup::directory(const std::string& controller) const 
         if (mode_ == CgroupMode::v2 || directory.controller == controller) return &directory;
     }
     return nullptr;
-}
-
-Result<> Cgroup::set(const std::string& controller, const std::string& file, const std::string& value) const {
-    const Directory* const where = directory(controller);
-    if (where == nullptr) return make_error(ErrorCode::unavailable, "no " + controller + " cgroup for " + file);
-    return base::write_value_at(where->fd.get(), file, value).within("cgroup '" + where->path.string() + "'");
-}
-
-// v1 refuses a limit of memory and swap below that of memory alone.
-Bytes Cgroup::swap_ceiling() const { return std::max({limits_.memory_swap, *limits_.memory, start_memory}); }
-
-Result<> Cgroup::set_start_limits() const {
-    const bool v2 = mode_ == CgroupMode::v2;
-    if (limits_.memory) {
-        const std::string bytes = std::to_string(std::max(*limits_.memory, start_memory).count);
-        TRY_OK(set("memory", v2 ? "memory.max" : "memory.limit_in_bytes", bytes));
-        // Swap closed, or the limit would only slow the program down. Absent where the kernel has no swap accounting.
-        if (v2) {
-            (void)set("memory", "memory.swap.max", "0");
-        } else if (!set("memory", "memory.memsw.limit_in_bytes", std::to_string(swap_ceiling().count))) {
-            (void)set("memory", "memory.swappiness", "0");
-        }
-    }
-    if (limits_.pids) TRY_OK(set("pids", "pids.max", std::to_string(*limits_.pids + start_pids)));
-    return {};
-}
-
-Result<Enforced> Cgroup::set_and_read_back(const std::string& limit, const std::string& controller,
-                                           const std::string& file, const std::string& value) const {
-    TRY_OK(set(controller, file, value));
-    const Directory* const where = directory(controller);
-    TRY(std::string held, base::read_file_at(where->fd.get(), file, 4_KiB));
-    while (!held.empty() && held.back() == '\n') held.pop_back();
-    if (held != value && !(controller == "memory" && is_rounded_down(held, value))) {
-        return make_error(ErrorCode::unavailable, "the limit " + limit + " was set to " + value +
-                                                      " but the kernel holds " + held + " in " + file)
-            .at(Stage::cgroup);
-    }
-    return Enforced{
-        .limit = limit, .value = held, .source = (mode_ == CgroupMode::v2 ? "cgroup2 " : "cgroup1 ") + file};
-}
-
-Result<std::vector<Enforced>> Cgroup::tighten() {
-    std::vector<Enforced> enforced;
-    const bool v2 = mode_ == CgroupMode::v2;
-    const auto hold = [&](const char* limit, const char* controller, const char* file, const std::string& value) {
-        auto held = set_and_read_back(limit, controller, file, value);
-        if (held) enforced.push_back(std::move(held).value());
-        return held.has_value() ? Result<>() : Result<>(std::move(held).error());
-    };
-    if (limits_.memory) {
-        const std::string bytes = std::to_string(limits_.memory->count);
-        TRY_OK(hold("memory", "memory", v2 ? "memory.max" : "memory.limit_in_bytes", bytes));
-        // Not there without swap accounting (or, v2, without a swap device at all): then nothing is claimed.
-        const char* const file = v2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes";
-        const Bytes swap = v2 ? Bytes{limits_.memory_swap.count - limits_.memory->count} : limits_.memory_swap;
-        if (base::exists_at(directory("memory")->fd.get(), file)) {
-            TRY_OK(hold("memory_swap", "memory", file, std::to_string(swap.count)));
-        }
-    }
-    if (limits_.cpus) {
-        const std::string quota = quota_us(*limits_.cpus);
-        const std::string period = std::to_string(cpu_period_us);
-        if (v2) {
-            TRY_OK(hold("cpus", "cpu", "cpu.max", quota + " " + period));
-        } else {
-            TRY_OK(set("cpu", "cpu.cfs_period_us", period));
-            TRY_OK(hold("cpus", "cpu", "cpu.cfs_quota_us", quota));
-        }
-    }
-    // init itself is one of the processes.
-    if (limits_.pids) TRY_OK(hold("pids", "pids", "pids.max", std::to_string(*limits_.pids + 1)));
-    start_counting();
-    return enforced;
 }
 
 void Cgroup::start_counting() {

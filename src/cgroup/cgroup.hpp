@@ -64,6 +64,7 @@ private:
     Bytes swap_ceiling() const;
     Result<Enforced> set_and_read_back(const std::string& limit, const std::string& controller, const std::string& file,
                                        const std::string& value) const;
+    Result<> hold_block_io(std::vector<Enforced>& enforced) const;
     void start_counting();
     Reading raw() const;
     std::optional<Duration> raw_cpu() const;

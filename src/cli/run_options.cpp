@@ -53,6 +53,12 @@ Result<> collect(RunDraft& draft, const std::string& text) {
     return {};
 }
 
+Result<> append_io_max(RunDraft& draft, const std::string& text) {
+    TRY(IoMax rates, parse_io_max(text));
+    draft.request.limits.io_max.push_back(std::move(rates));
+    return {};
+}
+
 Result<> set_script(RunDraft& draft, const std::string& text) {
     draft.script = text;
     return {};
@@ -90,6 +96,8 @@ constexpr OptionRow<RunDraft> request_rows[]{
     {"--memory-swap", "SIZE", "Limits", "RAM and swap together (the same as --memory: no swap)",
      set_limit<&LimitRequest::memory_swap, parse_bytes>},
     {"--cpus", "N", "Limits", "Processor rate: 0.5 is half of one CPU (1)", set_limit<&LimitRequest::cpus, parse_cpus>},
+    {"--cpuset", "LIST", "Limits", "CPUs that may be used: 0-2,5 (any)",
+     set_limit<&LimitRequest::cpuset, parse_cpu_list>},
     {"--pids", "N", "Limits", "Most processes and threads at once (256)", set_limit<&LimitRequest::pids, parse_count>},
     {"--timeout", "DURATION", "Limits", "Wall time of the program: 2s, 500ms, 1m30s (30s)",
      set_limit<&LimitRequest::wall_time, parse_duration>},
@@ -113,6 +121,11 @@ constexpr OptionRow<RunDraft> request_rows[]{
      "/workspace, and what is written to a --writable root, in memory (half of --memory)",
      set_limit<&LimitRequest::storage, parse_bytes>},
     {"--shm-size", "SIZE", "Limits", "/dev/shm (half of --memory)", set_limit<&LimitRequest::shm, parse_bytes>},
+    {"--io-max", "DEVICE:RATES", "Limits",
+     "Rates on a disk, with cgroup v2: RATES are rbps=SIZE, wbps=SIZE, riops=N, wiops=N a second (none)",
+     append_io_max},
+    {"--io-weight", "N", "Limits", "Share of a busy disk, 1 to 10000, with cgroup v2 (100)",
+     set_limit<&LimitRequest::io_weight, parse_count>},
     {"--require", "LIST", "Limits", "Refuse the run where these defaults cannot be enforced: memory,cpus,pids,all",
      append_all<&Request::require, parse_required>},
     {"--best-effort", "", "Limits", "Run on where a limit that was asked for cannot be enforced, and report it",

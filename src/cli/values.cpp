@@ -105,6 +105,35 @@ Result<Tmpfs> parse_tmpfs(std::string_view text) {
     return tmpfs;
 }
 
+namespace {
+
+Result<> apply_io_rate(IoMax& rates, std::string_view option) {
+    const std::size_t equals = std::min(option.find('='), option.size());
+    const std::string_view value = option.substr(std::min(equals + 1, option.size()));
+    constexpr std::array<Word<std::optional<std::uint64_t> IoMax::*>, 4> words{
+        {{"rbps", &IoMax::rbps}, {"wbps", &IoMax::wbps}, {"riops", &IoMax::riops}, {"wiops", &IoMax::wiops}}};
+    TRY(const auto field, choose(option.substr(0, equals), words));
+    if (field == &IoMax::rbps || field == &IoMax::wbps) {
+        TRY(const Bytes bytes, parse_bytes(value));
+        rates.*field = bytes.count;
+    } else {
+        TRY(rates.*field, parse_count(value));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<IoMax> parse_io_max(std::string_view text) {
+    const std::size_t colon = text.rfind(':');  // a device may be written as 8:0
+    if (colon == std::string_view::npos || colon == 0) {
+        return bad(text, "is not a limit of a device", "write DEVICE:rbps=1m,wbps=1m,riops=100,wiops=100");
+    }
+    IoMax rates{.device = std::string(text.substr(0, colon))};
+    for (const auto option : split(text.substr(colon + 1), ',')) TRY_OK(apply_io_rate(rates, option));
+    return rates;
+}
+
 Result<NetworkMode> parse_network(std::string_view text) {
     constexpr std::array<Word<NetworkMode>, 4> modes{{{"none", NetworkMode::none},
                                                       {"host", NetworkMode::host},

@@ -17,6 +17,8 @@ namespace coracle::cli {
 Result<Volume> parse_volume(std::string_view text);
 // "PATH[:size=64m,noexec]".
 Result<Tmpfs> parse_tmpfs(std::string_view text);
+// "DEVICE:rbps=1m,wbps=1m,riops=100,wiops=100", at least one of them.
+Result<IoMax> parse_io_max(std::string_view text);
 Result<NetworkMode> parse_network(std::string_view text);
 Result<PullPolicy> parse_pull(std::string_view text);
 Result<OutputExcess> parse_output_excess(std::string_view text);

@@ -11,6 +11,19 @@
 
 namespace coracle {
 
+// The most that a run may do on one block device (io.max of cgroup v2); absent: unlimited.
+struct IoMax {
+    // "8:0", a device node, or any path of a file system that lies on the device: then its whole disk is meant.
+    std::string device;
+    std::optional<std::uint64_t> rbps{};   // bytes read per second
+    std::optional<std::uint64_t> wbps{};   // bytes written per second
+    std::optional<std::uint64_t> riops{};  // reads per second
+    std::optional<std::uint64_t> wiops{};
+};
+
+// "rbps=1048576,wiops=100".
+std::string to_string(const IoMax& rates);
+
 // What the caller asks for. Absent means "coracle's default", which may fall to a weaker mechanism where the host
 // lacks the strong one; a value that is present is enforced by the kernel or the run is refused.
 struct LimitRequest {
@@ -29,7 +42,10 @@ struct LimitRequest {
     // Size of the tmpfs that is /workspace, and of the one that takes the writes to a writable root; default half the
     // memory each, which counts what is in them. One inode for each 4 KiB.
     std::optional<Bytes> storage{};
-    std::optional<Bytes> shm{};  // size of /dev/shm; default half the memory
+    std::optional<Bytes> shm{};                // size of /dev/shm; default half the memory
+    std::vector<unsigned> cpuset{};            // numbers of the CPUs that may be used, ascending; default any
+    std::vector<IoMax> io_max{};               // cgroup v2 only; default none
+    std::optional<std::uint64_t> io_weight{};  // share of a busy disk, 1 to 10000; cgroup v2 only; default 100
 };
 
 // What the plan settled on, defaults filled in.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 namespace coracle {
 
@@ -140,6 +141,47 @@ Result<Duration> parse_duration(std::string_view text) {
     }
     if (good && total > 0) return Duration(static_cast<std::int64_t>(total));
     return bad("duration", text, "2s, 500ms, 1m30s or 300 (seconds)");
+}
+
+Result<std::vector<unsigned>> parse_cpu_list(std::string_view text) {
+    constexpr unsigned most = 8191;  // CONFIG_NR_CPUS is at most 8192
+    std::set<unsigned> cpus;
+    std::string_view rest = text;
+    const auto take_number = [&rest]() -> std::optional<unsigned> {
+        unsigned number = 0;
+        const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+        if (error != std::errc() || number > most) return std::nullopt;
+        rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+        return number;
+    };
+    bool good = !text.empty();
+    while (good) {
+        const auto first = take_number();
+        auto last = first;
+        if (first && rest.starts_with('-')) {
+            rest.remove_prefix(1);
+            last = take_number();
+        }
+        good = first && last && *first <= *last;
+        for (unsigned cpu = first.value_or(1); good && cpu <= *last; ++cpu) cpus.insert(cpu);
+        if (!good || rest.empty()) break;
+        good = rest.starts_with(',');
+        rest.remove_prefix(1);
+    }
+    if (!good) return bad("list of CPUs", text, "0, 0-3 or 0-2,5");
+    return std::vector(cpus.begin(), cpus.end());
+}
+
+std::string to_string(const std::vector<unsigned>& cpus) {
+    std::string text;
+    for (std::size_t at = 0; at < cpus.size();) {
+        std::size_t last = at;
+        while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+        text += (text.empty() ? "" : ",") + std::to_string(cpus[at]);
+        if (last > at) text += "-" + std::to_string(cpus[last]);
+        at = last + 1;
+    }
+    return text;
 }
 
 std::string to_string(Bytes size) {

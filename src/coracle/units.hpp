@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "coracle/error.hpp"
 
@@ -38,9 +39,13 @@ Result<Cpus> parse_cpus(std::string_view text);
 // "2s", "500ms", "1m30s", "1.5h", "300" (seconds), "0.5". Error: invalid_request; zero is refused.
 Result<Duration> parse_duration(std::string_view text);
 
+// "0-2,5": numbers of CPUs, as in cpuset.cpus; ascending, each once. Error: invalid_request.
+Result<std::vector<unsigned>> parse_cpu_list(std::string_view text);
+
 // The shortest exact spelling that the parser above reads back: "512m", "1.5", "2s".
 std::string to_string(Bytes size);
 std::string to_string(Cpus cpus);
 std::string to_string(Duration duration);
+std::string to_string(const std::vector<unsigned>& cpus);
 
 }  // namespace coracle

@@ -20,6 +20,9 @@ std::vector<std::pair<std::string, std::string>> requested_limits(const LimitReq
     if (asked.stack) rows.emplace_back("stack", to_string(*asked.stack));
     if (asked.storage) rows.emplace_back("storage", to_string(*asked.storage));
     if (asked.shm) rows.emplace_back("shm", to_string(*asked.shm));
+    if (!asked.cpuset.empty()) rows.emplace_back("cpuset", to_string(asked.cpuset));
+    for (const IoMax& rates : asked.io_max) rows.emplace_back("io_max " + rates.device, to_string(rates));
+    if (asked.io_weight) rows.emplace_back("io_weight", std::to_string(*asked.io_weight));
     return rows;
 }
 

@@ -92,10 +92,12 @@ Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) con
     TRY(prepared.settled, plan::settle(asked, configuration_.config).at(Stage::plan));
     TRY(const plan::ImageFacts facts, find_image(prepared.settled.request, prepared, timing));
     TRY(auto volumes, look_at_volumes(prepared.settled.request.volumes).at(Stage::plan));
+    TRY(auto devices, look_at_devices(prepared.settled.request.limits.io_max).at(Stage::plan));
     TRY(prepared.plan, plan::make_plan({.request = prepared.settled.request,
                                         .image = facts,
                                         .host = host_,
                                         .volumes = std::move(volumes),
+                                        .io_devices = std::move(devices),
                                         .basis = prepared.settled.basis,
                                         .draw = std::random_device()()})
                            .at(Stage::plan));

@@ -86,6 +86,11 @@ Result<> check_bounds(const LimitRequest& limits) {
                            std::to_string(most_pids) + " processes",
                        "ask for less");
     }
+    constexpr std::uint64_t most_io_weight = 10'000;  // cgroup-v2.rst, io.weight
+    if (limits.io_weight && *limits.io_weight > most_io_weight) {
+        return invalid("--io-weight " + std::to_string(*limits.io_weight) + ": the most is 10000",
+                       "ask for 1 to 10000");
+    }
     if (limits.pids && *limits.pids == 0) return invalid("--pids 0: the program itself is one", "ask for 1 or more");
     return {};
 }

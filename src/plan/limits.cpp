@@ -1,21 +1,13 @@
 // Decides what enforces each limit on this host, or why it cannot be enforced here.
 #include <algorithm>
-#include <set>
 
 #include "base/try.hpp"
 #include "plan/concerns.hpp"
+#include "plan/ladder.hpp"
 
 namespace coracle::plan {
 
 namespace {
-
-// Where a run's cgroup could be made and which controllers it would have.
-struct CgroupChance {
-    CgroupMode mode = CgroupMode::none;
-    std::vector<Cgroup::Parent> parents;
-    std::set<std::string> controllers;
-    std::string why_not;  // for the limits whose controller is missing
-};
 
 std::string whose(const host::HostFacts& host) { return "uid " + std::to_string(host.uid); }
 
@@ -26,14 +18,15 @@ CgroupChance v2_chance(const host::CgroupV2& v2) {
             .why_not = "the controller is not delegated to '" + v2.parent->string() + "'"};
 }
 
-CgroupChance v1_chance(const host::HostFacts& host) {
+CgroupChance v1_chance(const host::HostFacts& host, bool cpuset) {
     CgroupChance chance{.mode = CgroupMode::none,
                         .parents = {},
                         .controllers = {},
                         .why_not = "its cgroup v1 hierarchy is missing or not writable for " + whose(host)};
     for (const host::CgroupV1& v1 : host.cgroup_v1) {
-        // freezer and cpuset hold nothing that a run needs; a hierarchy that is not joined costs nothing.
-        if (!v1.writable || v1.controller == "freezer" || v1.controller == "cpuset") continue;
+        // freezer holds nothing that a run needs, cpuset what few ask for; a hierarchy that is not joined costs
+        // nothing.
+        if (!v1.writable || v1.controller == "freezer" || (v1.controller == "cpuset" && !cpuset)) continue;
         chance.mode = CgroupMode::v1;
         chance.parents.push_back({.controller = v1.controller, .path = v1.own});
         chance.controllers.insert(v1.controller);
@@ -46,8 +39,8 @@ std::size_t usefulness(const CgroupChance& chance) {
     return chance.controllers.count("memory") + chance.controllers.count("cpu") + chance.controllers.count("pids");
 }
 
-CgroupChance best_chance(const host::HostFacts& host) {
-    CgroupChance v1 = v1_chance(host);
+CgroupChance best_chance(const host::HostFacts& host, bool cpuset) {
+    CgroupChance v1 = v1_chance(host, cpuset);
     if (host.cgroup_v2 && host.cgroup_v2->parent) {
         CgroupChance v2 = v2_chance(*host.cgroup_v2);
         if (usefulness(v2) > 0 && usefulness(v2) >= usefulness(v1)) return v2;
@@ -65,13 +58,7 @@ bool is_required(const Request& request, const std::string& name) {
                        [&](const std::string& word) { return word == name || word == "all"; });
 }
 
-// One limit that a cgroup controller would enforce.
-struct Wanted {
-    std::string name;     // "memory"
-    std::string flag;     // "--memory 64m", or the configuration's line
-    std::string value;    // "64m"
-    bool strict = false;  // asked for or required, and not best effort
-};
+}  // namespace
 
 Result<> fall_back(const Wanted& wanted, const std::string& mechanism, const std::string& why, ExecutionPlan& plan) {
     if (wanted.strict) {
@@ -83,6 +70,8 @@ Result<> fall_back(const Wanted& wanted, const std::string& mechanism, const std
     plan.degraded.push_back({.limit = wanted.name, .wanted = wanted.value, .mechanism = mechanism, .reason = why});
     return {};
 }
+
+namespace {
 
 Limits merged(const LimitRequest& asked, Limits limits) {
     limits.memory = asked.memory.value_or(limits.memory);
@@ -179,16 +168,6 @@ Result<> plan_pids_by_rlimit(const PlanInput& input, const std::string& why, Exe
     return {};
 }
 
-// Programs size their thread pools by what they see (nproc, sched_getaffinity(2)), not by their quota. Neighbours from
-// a drawn one on, so that many small sandboxes spread over the machine.
-std::vector<unsigned> choose_cpus(const std::vector<unsigned>& host, Cpus rate, unsigned draw) {
-    const std::size_t wanted = std::max<std::size_t>(1, (rate.milli + 999) / 1000);
-    std::vector<unsigned> chosen;
-    if (wanted >= host.size()) return chosen;
-    for (std::size_t i = 0; i < wanted; ++i) chosen.push_back(host[(draw + i) % host.size()]);
-    return chosen;
-}
-
 // runc and crun can be told to leave cgroups alone; another runtime gets a place for its own below ours.
 Result<> plan_cgroup_manager(const PlanInput& input, ExecutionPlan& plan) {
     if (plan.runtime.kind != RuntimeKind::other) return {};
@@ -214,15 +193,16 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     plan.limits.storage = request.limits.storage.value_or(scratch);
     plan.limits.shm = request.limits.shm.value_or(scratch);
     TRY_OK(plan_rlimits(input, plan));
-    plan.affinity = choose_cpus(input.host.cpus, plan.limits.cpus, input.draw);
 
-    const CgroupChance chance = best_chance(input.host);
+    const CgroupChance chance = best_chance(input.host, !request.limits.cpuset.empty());
     plan.cgroup.mode = chance.mode;
     plan.cgroup.parents = chance.parents;
     if (input.host.cgroup_v2) plan.cgroup.view = input.host.cgroup_v2->mount;
     plan.namespaces.cgroup = chance.mode == CgroupMode::v2;
     TRY_OK(plan_cgroup_manager(input, plan));
 
+    TRY_OK(plan_processors(input, chance, plan));
+    TRY_OK(plan_block_io(input, chance, plan));
     TRY_OK(plan_cpu_time(input, chance, plan));
     if (chance.controllers.contains("memory")) {
         plan.cgroup.memory = plan.limits.memory;

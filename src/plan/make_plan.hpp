@@ -42,6 +42,7 @@ struct PlanInput {
     const ImageFacts& image;
     const host::HostFacts& host;
     std::vector<VolumeFacts> volumes;
+    std::vector<std::string> io_devices{};  // "8:0", in the order of LimitRequest::io_max
     Basis basis;
     unsigned draw = 0;  // a random number, for what chance may decide
 };

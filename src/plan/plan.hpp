@@ -119,6 +119,9 @@ struct Cgroup {
     Bytes memory_swap;            // RAM and swap together, where memory is limited
     std::optional<Cpus> cpus;
     std::optional<std::uint64_t> pids;
+    std::vector<unsigned> cpuset;  // empty: not limited by this cgroup
+    std::vector<IoMax> io_max;     // device as "8:0"; v2 only
+    std::optional<std::uint64_t> io_weight;
 };
 
 struct Namespaces {

@@ -35,6 +35,22 @@ TEST(ParseVolume, RefusesWhatIsNoneAndNamesIt) {
     EXPECT_NE(parse_volume("/a:/b:z").error().message.find("'z'"), std::string::npos);
 }
 
+TEST(ParseIoMax, ReadsADeviceAndItsRates) {
+    const auto rates = parse_io_max("8:0:rbps=1m,wiops=10").value();
+    EXPECT_EQ(rates.device, "8:0");
+    EXPECT_EQ(rates.rbps, 1048576U);
+    EXPECT_EQ(rates.wiops, 10U);
+    EXPECT_FALSE(rates.wbps || rates.riops);
+    EXPECT_EQ(to_string(parse_io_max("/dev/sda:wbps=64k,riops=5").value()), "wbps=65536,riops=5");
+}
+
+TEST(ParseIoMax, RefusesWhatIsNone) {
+    for (const char* text : {"", "/dev/sda", "/dev/sda:", ":rbps=1m", "/dev/sda:rbps", "/dev/sda:rbps=", "8:0",
+                             "/dev/sda:bps=1m", "/dev/sda:rbps=1m,"}) {
+        EXPECT_FALSE(parse_io_max(text)) << text;
+    }
+}
+
 TEST(ParseTmpfs, ReadsSizeAndNoexec) {
     const auto plain = parse_tmpfs("/scratch").value();
     EXPECT_EQ(plain.guest, "/scratch");

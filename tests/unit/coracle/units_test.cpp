@@ -57,5 +57,18 @@ TEST(UnitText, IsReadBackAsTheSameValue) {
     }
 }
 
+TEST(ParseCpuList, ReadsNumbersAndRangesAndSortsThem) {
+    EXPECT_EQ(parse_cpu_list("0").value(), (std::vector<unsigned>{0}));
+    EXPECT_EQ(parse_cpu_list("5,0-2,1").value(), (std::vector<unsigned>{0, 1, 2, 5}));
+    EXPECT_EQ(to_string(parse_cpu_list("5,0-2,1,7-8").value()), "0-2,5,7-8");
+    EXPECT_EQ(to_string(std::vector<unsigned>{}), "");
+}
+
+TEST(ParseCpuList, RefusesWhatIsNone) {
+    for (const char* text : {"", ",", "1,", ",1", "1-", "-1", "2-1", "a", "1 ", "0-8192", "0--1", "1-2-3"}) {
+        EXPECT_FALSE(parse_cpu_list(text)) << text;
+    }
+}
+
 }  // namespace
 }  // namespace coracle
