@@ -1,4 +1,5 @@
 """A limit that was asked for is enforced, or the run is refused; a default that cannot be enforced is reported."""
+import pathlib
 import shutil
 import time
 
@@ -168,10 +169,46 @@ def test_scratch_space_and_its_inodes_are_limited_and_read_back(coracle):
     assert enforced["size /dev/shm"]["value"] == str(4 << 20), enforced
 
 
+@pytest.mark.needs("machine", "root")
+def test_a_cpuset_is_held_by_the_kernel_and_not_only_seen(coracle):
+    record = coracle.shell("nproc; taskset -p 0x3 $$ >/dev/null 2>&1; grep Cpus_allowed_list /proc/self/status", "--cpuset", "1",
+                           "--cpus", "2")
+    assert record["stdout"].split() == ["1", "Cpus_allowed_list:", "1"], record
+    assert limits_of(record, "enforced")["cpuset"]["value"] == "1", record
+    missing = coracle.shell("true", "--cpuset", "0-4000")
+    assert missing["reason"] in ("setup_failed", "policy_refused") and "--cpuset 0-4000" in missing["message"], missing
+
+
+@pytest.mark.needs("cgroup2", "root")
+def test_rates_on_a_disk_are_held_or_refused(coracle):
+    """A guest may have no disk: then the path that lies on none is refused by name."""
+    disks = sorted(path.read_text().strip() for path in pathlib.Path("/sys/block").glob("*/dev"))
+    for device in disks[:1]:
+        record = coracle.shell("true", "--io-max", f"{device}:rbps=1m,wiops=50")
+        assert limits_of(record, "enforced")["io_max"]["value"] == f"{device} rbps=1048576 wbps=max riops=max wiops=50", record
+    refused = coracle.shell("true", "--io-max", "/proc:rbps=1m")
+    assert refused["reason"] != "exited" and "--io-max '/proc'" in refused["message"], refused
+
+
+@pytest.mark.lacks("cgroup2")
+def test_rates_on_a_disk_are_refused_without_cgroup_v2(coracle):
+    refused = coracle.shell("true", "--io-max", "8:0:rbps=1m")
+    assert refused["reason"] == "policy_refused" and "--io-max 8:0:rbps=1048576" in refused["message"], refused
+    record = coracle.shell("true", "--io-max", "8:0:rbps=1m", "--best-effort")
+    assert record["reason"] == "exited" and "io_max" in limits_of(record, "degraded"), record
+
+
+@pytest.mark.needs("overlay")
 def test_a_writable_root_takes_no_more_than_the_storage(coracle):
     record = coracle.shell("head -c 9m /dev/zero >/big 2>/dev/null; echo $?", "--writable", "--storage", "8m")
     assert record["stdout"] != "0\n", record
     assert limits_of(record, "enforced")["size /"]["value"] == str(8 << 20), record
+
+
+@pytest.mark.lacks("overlay")
+def test_a_writable_root_is_refused_without_overlayfs(coracle):
+    record = coracle.shell("true", "--writable")
+    assert record["reason"] == "policy_refused" and "--writable" in record["message"] and record["hint"], record
 
 
 @pytest.mark.needs("limits")

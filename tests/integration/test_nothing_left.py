@@ -28,25 +28,21 @@ def kill_at(coracle, moment, payload):
     process.communicate()
 
 
-@pytest.mark.needs("machine")
-def test_200_kills_at_random_moments_leave_nothing(coracle, leftovers):
+# scripts/soak asks for more.
+KILLS = int(os.environ.get("CORACLE_TEST_KILLS", 8 if harness.IN_GUEST else 150))
+
+
+def test_kills_at_random_moments_leave_nothing(coracle, leftovers, record_property):
     seed = int(os.environ.get("CORACLE_TEST_SEED", time.time()))
     print("seed", seed)
     moments = random.Random(seed)
-    for attempt in range(200):
-        kill_at(coracle, moments.uniform(0, 0.06), PAYLOADS[attempt % len(PAYLOADS)])
+    for attempt in range(KILLS):
+        kill_at(coracle, moments.uniform(0, 0.8 if harness.IN_GUEST else 0.06), PAYLOADS[attempt % len(PAYLOADS)])
         if attempt % 20 == 19:
             leftovers.check()
-    assert coracle.shell("echo alive")["stdout"] == "alive\n"
-
-
-@pytest.mark.lacks("machine")
-def test_kills_at_random_moments_leave_nothing_in_a_guest(coracle, leftovers):
-    moments = random.Random(1)
-    for attempt in range(12):
-        kill_at(coracle, moments.uniform(0, 0.8), PAYLOADS[attempt % len(PAYLOADS)])
     leftovers.check()
     assert coracle.shell("echo alive")["stdout"] == "alive\n"
+    record_property("seen", f"{KILLS} kill -9 of coracle at random moments: nothing left")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -121,7 +117,7 @@ def test_coracle_and_its_keeper_killed_at_once_leave_nothing_that_the_next_start
 @pytest.mark.needs("machine")
 def test_any_two_processes_of_a_run_killed_at_random_moments_leave_nothing(coracle, leftovers):
     moments = random.Random(int(os.environ.get("CORACLE_TEST_SEED", 7)))
-    for attempt in range(40):
+    for attempt in range(max(40, KILLS // 4)):
         process = coracle.start("run", "--json", "busybox", "--", "sh", "-c", PAYLOADS[attempt % len(PAYLOADS)])
         time.sleep(moments.uniform(0, 0.06))
         below = [pid for name in ("coracle-keeper", ".coracle-init", "runc", "sh") for pid in processes_of(process, name)]
