@@ -107,7 +107,7 @@ TEST(RecordSchema, KnowsEveryReasonAndStage) {
 TEST(RecordJson, PutsTheVerdictFirst) {
     EXPECT_TRUE(record_json(full_result(), OutputMode::capture)
                     .starts_with(R"({"schema":1,"id":"0123456789abcdef","reason":"exited","exit_code":0,"signal":null,)"
-                                 R"("success":true,"duration":0.25,"timed_out":false,"oom_killed":false,)"
+                                 R"("success":true,"duration":0.25,"timed_out":false,"oom_killed":false,"stuck":false,)"
                                  R"("stdout":"hello\n")"));
 }
 

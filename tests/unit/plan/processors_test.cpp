@@ -7,17 +7,19 @@
 namespace coracle::plan {
 namespace {
 
-using testing::Planning;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::Planning;
 
-void add_controller(host::HostFacts& host, const char* name) { host.cgroup_v2->controllers.emplace_back(name); }
+void set_controllers(host::HostFacts& host, std::vector<std::string> names) {
+    host.cgroup_v2->controllers = std::move(names);
+}
 
 TEST(Processors, ACpusetIsHeldByItsControllerAndIsWhatTheProgramSees) {
     Planning world{.host = testing::root_on_v2()};
     world.host.cpus = {0, 1, 2, 5};
-    add_controller(world.host, "cpuset");
+    set_controllers(world.host, {"memory", "cpu", "pids", "cpuset"});
     world.request.limits.cpuset = {1, 5};
     world.request.limits.cpus = Cpus{4000};
     EXPECT_THAT(world.plan().cgroup.cpuset, ElementsAre(1, 5));
@@ -30,6 +32,7 @@ TEST(Processors, ACpusetIsHeldByItsControllerAndIsWhatTheProgramSees) {
 TEST(Processors, ACpusetWithoutItsControllerIsRefusedOrOnlySeen) {
     Planning world{.host = testing::root_on_v2()};
     world.host.cpus = {0, 1, 2};
+    set_controllers(world.host, {"memory", "cpu", "pids"});
     world.request.limits.cpuset = {1, 2};
     EXPECT_THAT(world.refusal().message, HasSubstr("--cpuset 1-2 cannot be enforced here"));
     world.request.best_effort = true;
@@ -67,9 +70,7 @@ TEST(BlockIo, RatesAndWeightAreTheCgroupsOnV2) {
     Planning world{.host = testing::root_on_v2()};
     world.request.limits.io_max = {{.device = "/data", .rbps = 1024}};
     world.request.limits.io_weight = 50;
-    if (!std::count(world.host.cgroup_v2->controllers.begin(), world.host.cgroup_v2->controllers.end(), "io")) {
-        add_controller(world.host, "io");
-    }
+    set_controllers(world.host, {"memory", "cpu", "pids", "io"});
     PlanInput input = world.input();
     input.io_devices = {"8:16"};
     const ExecutionPlan plan = test::must(make_plan(input));
