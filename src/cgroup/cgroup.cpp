@@ -165,6 +165,7 @@ Reading Cgroup::raw() const {
     if (const Directory* const cpu = directory("cpu")) {
         const int fd = cpu->fd.get();
         if (v2) {
+            reading.cpu_s = figure(scaled(read_keyed(fd, "cpu.stat", "usage_usec"), 1e-6), source);
             reading.cpu_user_s = figure(scaled(read_keyed(fd, "cpu.stat", "user_usec"), 1e-6), source);
             reading.cpu_system_s = figure(scaled(read_keyed(fd, "cpu.stat", "system_usec"), 1e-6), source);
         }
@@ -172,6 +173,7 @@ Reading Cgroup::raw() const {
                                      : figure(scaled(read_keyed(fd, "cpu.stat", "throttled_time"), 1e-9), source);
     }
     if (const Directory* const cpuacct = v2 ? nullptr : directory("cpuacct")) {
+        reading.cpu_s = figure(scaled(read_number(cpuacct->fd.get(), "cpuacct.usage"), 1e-9), source);
         reading.cpu_user_s = figure(scaled(read_number(cpuacct->fd.get(), "cpuacct.usage_user"), 1e-9), source);
         reading.cpu_system_s = figure(scaled(read_number(cpuacct->fd.get(), "cpuacct.usage_sys"), 1e-9), source);
     }
@@ -193,6 +195,7 @@ Reading Cgroup::raw() const {
 
 Reading Cgroup::read() const {
     Reading reading = raw();
+    subtract(reading.cpu_s, baseline_.cpu_s);
     subtract(reading.cpu_user_s, baseline_.cpu_user_s);
     subtract(reading.cpu_system_s, baseline_.cpu_system_s);
     subtract(reading.cpu_throttled_s, baseline_.cpu_throttled_s);

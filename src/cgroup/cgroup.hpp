@@ -15,7 +15,7 @@ namespace coracle::cgroup {
 
 // The counters of a run. Figures without a value were not available.
 struct Reading {
-    Figure<double> cpu_user_s, cpu_system_s, cpu_throttled_s;
+    Figure<double> cpu_s, cpu_user_s, cpu_system_s, cpu_throttled_s;
     Figure<std::uint64_t> memory_peak, oom_kills, pids_peak, io_read, io_write;
 };
 

@@ -52,6 +52,7 @@ Json usage_json(const Usage& usage) {
         json[name] = or_null(figure.value);
         sources[name] = figure.value ? figure.source : "none";
     };
+    add("cpu_s", usage.cpu_s);
     add("cpu_user_s", usage.cpu_user_s);
     add("cpu_system_s", usage.cpu_system_s);
     add("cpu_throttled_s", usage.cpu_throttled_s);

@@ -44,8 +44,9 @@ struct Stream {
     bool truncated() const { return omitted_at.has_value(); }
 };
 
-// A figure and where it was read: "cgroup2", "cgroup1", "cgroup2_upper_bound" (the runtime's start is in it),
-// "rusage_lower_bound" (children that nobody waited for are not); no value means unknown, never zero.
+// A figure and where it was read: "cgroup2", "cgroup1", "cgroup2_upper_bound" (the runtime's start is in it), "perf" (a
+// counter of all processes), "pss_sampled" (peaks between two samples are missing), "rusage_lower_bound" (children that
+// nobody waited for are missing); no value means unknown, never zero.
 template <class T>
 struct Figure {
     std::optional<T> value;
@@ -53,7 +54,8 @@ struct Figure {
 };
 
 struct Usage {
-    double wall_s = 0;  // from the program's start to its end, monotonic clock
+    double wall_s = 0;     // from the program's start to its end, monotonic clock
+    Figure<double> cpu_s;  // processor time of all its processes, user and system
     Figure<double> cpu_user_s;
     Figure<double> cpu_system_s;
     Figure<double> cpu_throttled_s;

@@ -30,8 +30,9 @@ std::int64_t now_ns() {
 
 std::optional<supervisor::CpuBudget> cpu_budget(const plan::ExecutionPlan& plan, const cgroup::Cgroup& cgroup) {
     if (!plan.watch_cpu_time) return std::nullopt;
-    return supervisor::CpuBudget{
-        .time = *plan.limits.cpu_time, .rate = plan.most_cpus, .used = [&cgroup] { return cgroup.cpu_used(); }};
+    supervisor::CpuBudget budget{.time = *plan.limits.cpu_time, .rate = plan.most_cpus, .used = {}};
+    if (!plan.count_cpu) budget.used = [&cgroup] { return cgroup.cpu_used(); };
+    return budget;
 }
 
 }  // namespace
@@ -81,13 +82,17 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
                                     .cwd = plan.process.cwd,
                                     .seccomp = std::move(filter),
                                     .cpus = plan.affinity,
-                                    .measured = measured_mounts(plan)},
+                                    .measured = measured_mounts(plan),
+                                    .count_cpu = plan.count_cpu},
                                    stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
+    std::optional<supervisor::MemoryWatch> memory;
+    if (plan.watch_memory) memory.emplace(sandbox.container.keeper_pid(), plan.limits.memory);
     const supervisor::Ending ending =
         supervisor::supervise(sandbox.container, {.wall_time = plan.limits.wall_time,
                                                   .idle_time = plan.limits.idle_time,
                                                   .cpu = cpu_budget(plan, sandbox.cgroup),
+                                                  .memory = memory ? &*memory : nullptr,
                                                   .grace = plan.limits.grace,
                                                   .signal_fd = signal_fd,
                                                   .control_fd = sandbox.directory.control_fd(),
@@ -105,7 +110,7 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     result.stuck = !sandbox.container.end(end_patience(ending));
     const cgroup::Reading reading = sandbox.cgroup.read();
     judge(plan, ending, reading, result);
-    account(plan, ending, reading, result);
+    account(plan, ending, reading, memory ? std::optional(memory->peak()) : std::nullopt, result);
     TRY(result.out, take_stream(std::move(stdio.out)));
     TRY(result.err, take_stream(std::move(stdio.err)));
     timing.collect = watch.lap();

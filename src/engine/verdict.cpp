@@ -171,9 +171,7 @@ namespace {
 Cost cost_of(const plan::ExecutionPlan& plan, const Usage& usage) {
     constexpr double gib = 1024.0 * 1024.0 * 1024.0;
     Cost cost;
-    if (usage.cpu_user_s.value && usage.cpu_system_s.value) {
-        cost.cpu_s = *usage.cpu_user_s.value + *usage.cpu_system_s.value;
-    }
+    cost.cpu_s = usage.cpu_s.value;
     if (usage.memory_peak.value) {
         cost.memory_gib_s = static_cast<double>(*usage.memory_peak.value) / gib * usage.wall_s;
     }
@@ -185,7 +183,7 @@ Cost cost_of(const plan::ExecutionPlan& plan, const Usage& usage) {
 }  // namespace
 
 void account(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, const cgroup::Reading& reading,
-             RunResult& result) {
+             std::optional<Bytes> sampled_peak, RunResult& result) {
     Usage& usage = result.usage;
     if (ending.started) {
         const auto over = std::chrono::duration_cast<std::chrono::nanoseconds>(ending.over.time_since_epoch()).count();
@@ -207,7 +205,15 @@ void account(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, 
         usage.switches_voluntary = {.value = ending.exited->switches_voluntary, .source = "rusage_lower_bound"};
         usage.switches_involuntary = {.value = ending.exited->switches_involuntary, .source = "rusage_lower_bound"};
     }
-    if (ending.container_exit && !reading.memory_peak.value) {
+    usage.cpu_s = reading.cpu_s;
+    if (ending.cpu_counted) {
+        usage.cpu_s = first_known(reading.cpu_s, std::chrono::duration<double>(*ending.cpu_counted).count(), "perf");
+    } else if (!usage.cpu_s.value && usage.cpu_user_s.value && usage.cpu_system_s.value) {
+        usage.cpu_s = {.value = *usage.cpu_user_s.value + *usage.cpu_system_s.value, .source = usage.cpu_user_s.source};
+    }
+    if (sampled_peak && !reading.memory_peak.value) {
+        usage.memory_peak = {.value = sampled_peak->count, .source = "pss_sampled"};
+    } else if (ending.container_exit && !reading.memory_peak.value) {
         // The largest single process, not the sum.
         usage.memory_peak = {.value = ending.container_exit->max_rss, .source = "rusage_lower_bound"};
     }

@@ -17,7 +17,7 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
 
 // Usage from the cgroup, else from rusage.
 void account(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, const cgroup::Reading& reading,
-             RunResult& result);
+             std::optional<Bytes> sampled_peak, RunResult& result);
 
 // The record of a run that never began: the Error's reason, message, hint and stage.
 void refuse(const Error& error, RunResult& result);

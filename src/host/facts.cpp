@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 
 #include "base/files.hpp"
@@ -79,6 +80,13 @@ bool is_program(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
+// 2, the kernel's default, lets a user count what his processes do (perf_event_open(2)); Debian and Ubuntu have 3 or 4.
+bool perf_events_allowed(const std::string& paranoid) {
+    int level = 0;
+    const auto [end, error] = std::from_chars(paranoid.data(), paranoid.data() + paranoid.size(), level);
+    return error == std::errc() && level <= 2;
+}
+
 }  // namespace
 
 std::optional<Program> find_program(const std::filesystem::path& root, const std::string& search_path,
@@ -123,6 +131,7 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.hard_core = hard_limit(RLIMIT_CORE);
     facts.hard_stack = hard_limit(RLIMIT_STACK);
     facts.cpus = usable_cpus();
+    facts.perf_events = perf_events_allowed(text_of(root / "proc/sys/kernel/perf_event_paranoid"));
     return facts;
 }
 

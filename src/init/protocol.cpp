@@ -17,13 +17,15 @@ std::string pack(const Job& job) {
     auto writer = begin_message(Kind::job);
     writer.texts(job.argv).texts(job.env).text(job.cwd).text(job.seccomp).number(job.cpus.size());
     for (const unsigned cpu : job.cpus) writer.value(cpu);
-    writer.texts(job.measured);
+    writer.texts(job.measured).value(job.count_cpu);
     return std::move(writer).take();
 }
 
 std::string pack(const Signal& signal) { return std::move(begin_message(Kind::signal).value(signal.number)).take(); }
 
 std::string pack(const Ready&) { return begin_message(Kind::ready).take(); }
+
+std::string pack(const Counter&) { return begin_message(Kind::counter).take(); }
 
 std::string pack(const Started& started) {
     const Held& held = started.held;
@@ -64,6 +66,7 @@ std::optional<Job> unpack_job(std::string_view bytes) {
             job.cpus.push_back(reader.value<unsigned>());
         }
         job.measured = reader.texts();
+        job.count_cpu = reader.value<bool>();
     });
 }
 

@@ -22,6 +22,7 @@ struct Job {
     std::string seccomp;                  // struct sock_filter[], loaded last before exec; empty: none
     std::vector<unsigned> cpus{};         // the program's affinity; empty: as init's
     std::vector<std::string> measured{};  // mount points whose size goes into Held::sizes
+    bool count_cpu = false;               // answer with a Counter
 };
 
 // coracle -> init: pass this signal to the program's process group.
@@ -31,6 +32,10 @@ struct Signal {
 
 // init -> coracle: it runs and waits for the job.
 struct Ready {};
+
+// init -> coracle, before the program starts: a descriptor comes along from which read(2) yields 8 bytes, nanoseconds
+// of processor time of init and all that descends from it, living or not. Not sent where the kernel refuses it.
+struct Counter {};
 
 // What the program's process held, read from its /proc/self/status after the filter was loaded, before exec.
 struct Held {
@@ -77,11 +82,12 @@ struct Exited {
     std::uint64_t switches_involuntary = 0;
 };
 
-enum class Kind : std::uint8_t { job = 1, signal, ready, started, failed, exited };
+enum class Kind : std::uint8_t { job = 1, signal, ready, counter, started, failed, exited };
 
 std::string pack(const Job& job);
 std::string pack(const Signal& signal);
 std::string pack(const Ready& ready);
+std::string pack(const Counter& counter);
 std::string pack(const Started& started);
 std::string pack(const Failed& failed);
 std::string pack(const Exited& exited);

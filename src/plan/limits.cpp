@@ -141,13 +141,13 @@ Result<> plan_rlimits(const PlanInput& input, ExecutionPlan& plan) {
     return {};
 }
 
-// Counted over all processes by the cgroup; without one each process alone has RLIMIT_CPU, in whole seconds.
+// Counted over all processes by the cgroup, or by a perf event; without both each process alone has RLIMIT_CPU, in
+// whole seconds.
 Result<> plan_cpu_time(const PlanInput& input, const CgroupChance& chance, ExecutionPlan& plan) {
-    if (!plan.limits.cpu_time) return {};
-    if (chance.controllers.contains(chance.mode == CgroupMode::v2 ? "cpu" : "cpuacct")) {
-        plan.watch_cpu_time = true;
-        return {};
-    }
+    const bool by_cgroup = chance.controllers.contains(chance.mode == CgroupMode::v2 ? "cpu" : "cpuacct");
+    plan.count_cpu = !by_cgroup && input.host.perf_events;
+    plan.watch_cpu_time = plan.limits.cpu_time && (by_cgroup || plan.count_cpu);
+    if (!plan.limits.cpu_time || plan.watch_cpu_time) return {};
     const std::string value = to_string(*plan.limits.cpu_time);
     TRY_OK(fall_back(
         {.name = "cpu_time", .flag = "--cpu-time " + value, .value = value, .strict = !input.request.best_effort},
@@ -208,8 +208,9 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
         plan.cgroup.memory = plan.limits.memory;
         plan.cgroup.memory_swap = plan.limits.memory_swap;
     } else {
-        TRY_OK(fall_back(wanted(input, "memory", request.limits.memory, to_string(plan.limits.memory)), "none",
+        TRY_OK(fall_back(wanted(input, "memory", request.limits.memory, to_string(plan.limits.memory)), "watcher",
                          chance.why_not, plan));
+        plan.watch_memory = true;
     }
     if (chance.controllers.contains("cpu")) {
         plan.cgroup.cpus = plan.limits.cpus;

@@ -154,7 +154,9 @@ struct ExecutionPlan {
     std::string hostname;
     Cgroup cgroup;
     Limits limits;
-    bool watch_cpu_time = false;     // limits.cpu_time is held by watching the cgroup's counter
+    bool watch_cpu_time = false;     // limits.cpu_time is held by watching a counter of all its processes
+    bool count_cpu = false;          // that counter is init's (perf_event_open(2)), for want of a cgroup
+    bool watch_memory = false;       // limits.memory is held by adding up the processes' memory, for want of a cgroup
     Cpus most_cpus{1000};            // the most processor time per wall time that the run can get
     std::vector<unsigned> affinity;  // numbers of the CPUs that the program sees; empty: all that coracle itself has
     std::vector<Degraded> degraded;

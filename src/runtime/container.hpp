@@ -25,6 +25,8 @@ public:
     const base::Channel& init() const { return init_; }
     const base::Channel& keeper() const { return keeper_.channel(); }
     const KeeperCreated& times() const { return times_; }
+    // Of the process that everything in the sandbox descends from.
+    pid_t keeper_pid() const { return keeper_.pid(); }
 
     // The program starts now, with these three descriptors as its stdin, stdout and stderr.
     Result<> start(const init::Job& job, int in, int out, int err) const;

@@ -22,6 +22,9 @@ constexpr auto kill_patience = std::chrono::milliseconds(1500);
 // With every process of the container dead, an open write end can only be in somebody else's hands.
 constexpr auto drain_patience = std::chrono::milliseconds(500);
 
+// Between two sums of memory: what can be written in this time is what the limit may be exceeded by.
+constexpr auto sampling_interval = std::chrono::milliseconds(50);
+
 constexpr Bytes most_message = 1_MiB;
 
 class Supervision {
@@ -32,6 +35,7 @@ public:
     Ending run() {
         while (!is_over()) step();
         ending_.over = Clock::now();
+        if (counter_ && !ending_.cpu_counted) ending_.cpu_counted = cpu_used();
         if (phase_ != Phase::killed) ending_.promised = ending_.over + kill_patience + drain_patience;
         drain();
         ending_.drained = Clock::now();
@@ -67,7 +71,8 @@ private:
 
     // Rounded up: a poll that returns a moment too early would spin until the deadline.
     int milliseconds_left() const {
-        const auto wake = phase_ == Phase::running ? std::min({deadline_, idle_at_, look_at_cpu_}) : deadline_;
+        const auto wake =
+            phase_ == Phase::running ? std::min({deadline_, idle_at_, look_at_cpu_, look_at_memory_}) : deadline_;
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - Clock::now()).count();
         constexpr std::int64_t most = 3'600'000;
         return static_cast<int>(std::clamp<std::int64_t>(left, 0, most));
@@ -92,12 +97,32 @@ private:
             terminate();
         } else if (Clock::now() >= look_at_cpu_) {
             look_at_cpu();
+        } else if (Clock::now() >= look_at_memory_) {
+            look_at_memory();
         }
+    }
+
+    void look_at_memory() {
+        look_at_memory_ = Clock::now() + sampling_interval;
+        if (!watch_.memory->look()) return;
+        ending_.conclude(Reason::oom, "its processes held " + std::to_string(watch_.memory->peak().count >> 20U) +
+                                          " MiB, more than the memory limit of " + to_string(watch_.memory->limit()) +
+                                          " (sampled; no cgroup holds it here)");
+        kill();
+    }
+
+    std::optional<Duration> cpu_used() const {
+        if (watch_.cpu && watch_.cpu->used) return watch_.cpu->used();
+        std::uint64_t nanoseconds = 0;
+        if (!counter_ || ::read(counter_.get(), &nanoseconds, sizeof nanoseconds) != sizeof nanoseconds) {
+            return std::nullopt;
+        }
+        return Duration(static_cast<std::int64_t>(nanoseconds));
     }
 
     // The budget cannot be used up before all processors that the run may use have worked off what is left of it.
     void look_at_cpu() {
-        const auto used = watch_.cpu->used();
+        const auto used = cpu_used();
         const Duration left = watch_.cpu->time - used.value_or(Duration::zero());
         if (used && left <= Duration::zero()) {
             ending_.conclude(Reason::cpu_timeout,
@@ -137,12 +162,14 @@ private:
     }
 
     void on_init() {
-        const auto message = container_.init().receive(most_message);
+        auto message = container_.init().receive(most_message);
         if (!message || !message.value()) {
             init_open_ = false;  // how it ended is the keeper's to say
             return;
         }
         const std::string& bytes = message.value()->bytes;
+        auto& fds = message.value()->fds;
+        if (init::kind_of(bytes) == init::Kind::counter && !fds.empty()) counter_ = std::move(fds.front());
         if (auto started = init::unpack_started(bytes)) on_started(*started);
         if ((ending_.failed = init::unpack_failed(bytes))) {
             ending_.conclude(Reason::exec_failed);
@@ -157,11 +184,18 @@ private:
         if (phase_ != Phase::running) return;
         deadline_ = Clock::time_point(std::chrono::nanoseconds(started.at_ns)) + watch_.wall_time;
         if (watch_.idle_time) idle_at_ = Clock::now() + *watch_.idle_time;
-        if (watch_.cpu) look_at_cpu();
+        if (watch_.cpu && !watch_.cpu->used && !counter_) {
+            ending_.conclude(Reason::internal, "the kernel refused a counter for --cpu-time (perf_event_open(2))");
+            kill();
+        } else if (watch_.cpu) {
+            look_at_cpu();
+        }
+        if (watch_.memory != nullptr) look_at_memory();
     }
 
     void on_exited(const init::Exited& exited) {
         ending_.exited = exited;
+        if (counter_) ending_.cpu_counted = cpu_used();
         if (WIFEXITED(exited.wait_status)) {
             ending_.conclude(Reason::exited);
         } else if (interrupted_ != 0 && WTERMSIG(exited.wait_status) == interrupted_) {
@@ -242,6 +276,8 @@ private:
     Clock::time_point deadline_;
     Clock::time_point idle_at_ = Clock::time_point::max();
     Clock::time_point look_at_cpu_ = Clock::time_point::max();
+    Clock::time_point look_at_memory_ = Clock::time_point::max();
+    base::UniqueFd counter_;  // of processor time, where init made one
     Phase phase_ = Phase::running;
     Ending ending_;
     bool container_gone_ = false;

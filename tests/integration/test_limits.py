@@ -80,6 +80,18 @@ def test_best_effort_runs_and_says_so(coracle):
 
 
 @powerless
+def test_memory_is_watched_where_no_cgroup_holds_it(coracle):
+    """90 MiB, held for as long as it takes to be seen."""
+    held = "head -c 90m /dev/zero | tail -c 90m | { sleep 20; wc -c; }"
+    record = coracle.shell(held, "--memory", "64m", "--best-effort", "--timeout", "50s")
+    assert (record["reason"], record["oom_killed"], record.call.code) == ("oom", True, 137), record
+    assert "sampled" in record["message"] and record["usage"]["oom_kills"] is None, record
+    assert 64 << 20 < record["usage"]["memory_peak"] < 100 << 20, record["usage"]
+    assert record["usage"]["sources"]["memory_peak"] == "pss_sampled", record["usage"]
+    assert limits_of(record, "degraded")["memory"]["mechanism"] == "watcher", record["limits"]
+
+
+@powerless
 def test_a_required_default_is_refused(coracle):
     record = coracle.shell("echo ran", "--require", "memory")
     assert (record["reason"], record["stdout"], record.call.code) == ("policy_refused", "", 123), record

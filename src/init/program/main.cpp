@@ -2,12 +2,12 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/filter.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@
 #include <cstdlib>
 
 #include "base/channel.hpp"
-#include "base/files.hpp"
 #include "base/reaping.hpp"
+#include "init/program/held.hpp"
 #include "init/protocol.hpp"
 
 namespace coracle::init {
@@ -39,60 +39,12 @@ std::vector<char*> c_array(std::vector<std::string>& texts) {
     return pointers;
 }
 
-// The number behind `key` in a /proc status text.
-std::optional<std::uint64_t> status_field(std::string_view status, std::string_view key, int radix) {
-    const std::size_t at = status.find(key);
-    if (at == std::string_view::npos) return std::nullopt;
-    return std::strtoull(status.data() + at + key.size(), nullptr, radix);
-}
-
-std::uint64_t soft_limit(__rlimit_resource resource) {
-    rlimit limit{};
-    return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
-}
-
 // A CPU that has gone meanwhile is passed over by the kernel; what came of it is read back.
 void set_affinity(const std::vector<unsigned>& cpus) {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     for (const unsigned cpu : cpus) CPU_SET(cpu, &mask);
     if (!cpus.empty()) (void)::sched_setaffinity(0, sizeof mask, &mask);
-}
-
-std::uint64_t visible_cpus() {
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    return ::sched_getaffinity(0, sizeof mask, &mask) == 0 ? static_cast<std::uint64_t>(CPU_COUNT(&mask)) : 0;
-}
-
-Held::Size size_of(const std::string& path) {
-    struct statfs info {};
-    if (::statfs(path.c_str(), &info) != 0) return {};
-    return {.bytes = static_cast<std::uint64_t>(info.f_blocks) * static_cast<std::uint64_t>(info.f_bsize),
-            .inodes = static_cast<std::uint64_t>(info.f_files)};
-}
-
-Held read_held(const std::vector<std::string>& measured) {
-    Held held;
-    for (const std::string& path : measured) held.sizes.push_back(size_of(path));
-    held.open_files = soft_limit(RLIMIT_NOFILE);
-    held.processes = soft_limit(RLIMIT_NPROC);
-    held.file_size = soft_limit(RLIMIT_FSIZE);
-    held.stack = soft_limit(RLIMIT_STACK);
-    held.cpu = soft_limit(RLIMIT_CPU);
-    held.core = soft_limit(RLIMIT_CORE);
-    held.cpus = visible_cpus();
-    if (const auto status = base::read_file("/proc/self/status", 64_KiB)) {
-        held.capabilities = status_field(status.value(), "\nCapEff:\t", 16).value_or(~std::uint64_t{0});
-        held.no_new_privileges = static_cast<int>(status_field(status.value(), "\nNoNewPrivs:\t", 10).value_or(0));
-        held.seccomp = static_cast<int>(status_field(status.value(), "\nSeccomp:\t", 10).value_or(0));
-    }
-    for (const char* name : {"mnt", "pid", "net", "ipc", "uts", "user", "cgroup"}) {
-        std::array<char, 64> link{};
-        const std::string path = std::string("/proc/self/ns/") + name;
-        if (::readlink(path.c_str(), link.data(), link.size() - 1) > 0) held.namespaces.emplace_back(link.data());
-    }
-    return held;
 }
 
 // The program's process reports over a close-on-exec channel: what it holds, then, only if something fails, what.
@@ -180,6 +132,22 @@ bool forward_report(const Channel& report, const Channel& channel) {
     // Nothing at all: it was killed before it could speak; its end is reported as such.
     if (!last.empty()) (void)channel.send(last);
     return kind_of(last) != Kind::failed;
+}
+
+// Counts the processor time of this process and of everything that it will fork (perf_event_open(2), `inherit`): the
+// sum holds those that nobody waits for, too. What is excluded, the kernel, is excluded from samples only; a clock
+// counts all of a task's time, and without it the call would need CAP_PERFMON.
+void send_counter(const Channel& channel) {
+    perf_event_attr attributes{};
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.size = sizeof attributes;
+    attributes.config = PERF_COUNT_SW_TASK_CLOCK;
+    attributes.inherit = 1;
+    attributes.exclude_kernel = 1;
+    attributes.exclude_hv = 1;
+    const UniqueFd counter(
+        static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+    if (counter) (void)channel.send(pack(Counter{}), {counter.get()});
 }
 
 // The program's pid, or nothing where it could not be executed (which has been reported).
@@ -276,6 +244,7 @@ int run() {
     if (!message || !message.value()) return 125;
     auto job = unpack_job(message.value()->bytes);
     if (!job || job->argv.empty() || message.value()->fds.size() != 3) return 125;
+    if (job->count_cpu) send_counter(channel);
     const auto program = start_program(std::move(*job), message.value()->fds, channel);
     message.value()->fds.clear();
     if (!program) return 126;

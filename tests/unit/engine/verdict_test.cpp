@@ -210,7 +210,7 @@ TEST(Account, TakesTheCgroupsFiguresBeforeInits) {
     Ending ending = ended(Reason::exited, 0);
     ending.container_exit = runtime::KeeperExited{.max_rss = 1};
     RunResult result;
-    account({}, ending, reading, result);
+    account({}, ending, reading, std::nullopt, result);
     EXPECT_DOUBLE_EQ(result.usage.wall_s, 2.5);
     EXPECT_EQ(result.usage.cpu_user_s.value, 9.0);
     EXPECT_EQ(result.usage.cpu_user_s.source, "cgroup2");
@@ -227,7 +227,7 @@ TEST(Account, TheCostIsWhatTheFiguresSay) {
     plan::ExecutionPlan plan = plan_of();
     plan.cgroup.memory = 1_GiB;
     RunResult result;
-    account(plan, ended(Reason::exited, 0), reading, result);
+    account(plan, ended(Reason::exited, 0), reading, std::nullopt, result);
     EXPECT_DOUBLE_EQ(result.cost.cpu_s.value(), 0.375);
     EXPECT_DOUBLE_EQ(result.cost.memory_gib_s.value(), 1.25);
     EXPECT_DOUBLE_EQ(result.cost.reserved_gib_s.value(), 2.5);
@@ -238,16 +238,30 @@ TEST(Account, TheCostIsWhatTheFiguresSay) {
 
 TEST(Account, ACostWhoseFiguresAreUnknownIsUnknown) {
     RunResult result;
-    account(plan_of(), Ending{}, {}, result);
+    account(plan_of(), Ending{}, {}, std::nullopt, result);
     EXPECT_FALSE(result.cost.cpu_s || result.cost.memory_gib_s || result.cost.reserved_gib_s ||
                  result.cost.bytes_written);
+}
+
+TEST(Account, WhereNoCgroupCountsACounterAndSamplesDo) {
+    Ending ending = ended(Reason::exited, 0);
+    ending.cpu_counted = std::chrono::milliseconds(1500);
+    ending.container_exit = runtime::KeeperExited{.max_rss = 8192};
+    RunResult result;
+    account({}, ending, {}, 4_MiB, result);
+    EXPECT_EQ(result.usage.cpu_s.value, 1.5);
+    EXPECT_EQ(result.usage.cpu_s.source, "perf");
+    EXPECT_EQ(result.cost.cpu_s, 1.5);
+    EXPECT_EQ(result.usage.cpu_user_s.source, "rusage_lower_bound");
+    EXPECT_EQ(result.usage.memory_peak.value, (4_MiB).count);
+    EXPECT_EQ(result.usage.memory_peak.source, "pss_sampled");
 }
 
 TEST(Account, WithoutACgroupRusageIsALowerBound) {
     Ending ending = ended(Reason::exited, 0);
     ending.container_exit = runtime::KeeperExited{.max_rss = 8192};
     RunResult result;
-    account({}, ending, {}, result);
+    account({}, ending, {}, std::nullopt, result);
     EXPECT_EQ(result.usage.cpu_user_s.value, 0.25);
     EXPECT_EQ(result.usage.memory_peak.value, 8192U);
     EXPECT_EQ(result.usage.memory_peak.source, "rusage_lower_bound");
@@ -256,7 +270,7 @@ TEST(Account, WithoutACgroupRusageIsALowerBound) {
 
 TEST(Account, WhatNobodySawIsUnknownAndNotZero) {
     RunResult result;
-    account({}, Ending{}, {}, result);
+    account({}, Ending{}, {}, std::nullopt, result);
     EXPECT_EQ(result.usage.wall_s, 0);
     EXPECT_FALSE(result.usage.cpu_user_s.value || result.usage.memory_peak.value || result.usage.pids_peak.value);
     EXPECT_EQ(result.usage.cpu_user_s.source, "none");
@@ -267,7 +281,7 @@ TEST(Account, AProgramThatNeverReportedItsEndRanUntilNothingRan) {
     ending.started = init::Started{.at_ns = 1'000'000'000, .held = {}};
     ending.over = std::chrono::steady_clock::time_point(std::chrono::seconds(4));
     RunResult result;
-    account({}, ending, {}, result);
+    account({}, ending, {}, std::nullopt, result);
     EXPECT_DOUBLE_EQ(result.usage.wall_s, 3.0);
 }
 
