@@ -14,6 +14,7 @@ struct CgroupChance {
     CgroupMode mode = CgroupMode::none;
     std::vector<Cgroup::Parent> parents;
     std::set<std::string> controllers;
+    std::filesystem::path scope_bus;
     std::string why_not;  // for the limits whose controller is missing
 };
 
@@ -23,13 +24,24 @@ CgroupChance v2_chance(const host::CgroupV2& v2) {
     return {.mode = CgroupMode::v2,
             .parents = {{.controller = {}, .path = *v2.parent}},
             .controllers = {v2.controllers.begin(), v2.controllers.end()},
+            .scope_bus = {},
             .why_not = "the controller is not delegated to '" + v2.parent->string() + "'"};
+}
+
+// app.slice, the slice for programs (systemd.special(7)): named to the manager, so that the path is known beforehand.
+CgroupChance scope_chance(const host::UserManager& manager) {
+    return {.mode = CgroupMode::v2,
+            .parents = {{.controller = {}, .path = manager.directory / "app.slice"}},
+            .controllers = {manager.controllers.begin(), manager.controllers.end()},
+            .scope_bus = manager.bus,
+            .why_not = "the controller is not delegated to '" + manager.directory.string() + "'"};
 }
 
 CgroupChance v1_chance(const host::HostFacts& host) {
     CgroupChance chance{.mode = CgroupMode::none,
                         .parents = {},
                         .controllers = {},
+                        .scope_bus = {},
                         .why_not = "its cgroup v1 hierarchy is missing or not writable for " + whose(host)};
     for (const host::CgroupV1& v1 : host.cgroup_v1) {
         // freezer and cpuset hold nothing that a run needs; a hierarchy that is not joined costs nothing.
@@ -52,11 +64,18 @@ CgroupChance best_chance(const host::HostFacts& host) {
         CgroupChance v2 = v2_chance(*host.cgroup_v2);
         if (usefulness(v2) > 0 && usefulness(v2) >= usefulness(v1)) return v2;
     }
+    const bool refused = host.user_manager && !host.user_manager->refusal.empty();
+    if (host.user_manager && !refused) {
+        CgroupChance scope = scope_chance(*host.user_manager);
+        if (usefulness(scope) > 0 && usefulness(scope) >= usefulness(v1)) return scope;
+    }
     if (usefulness(v1) > 0) return v1;
     return {.mode = CgroupMode::none,
             .parents = {},
             .controllers = {},
-            .why_not = "no cgroup of this host is writable for " + whose(host)};
+            .scope_bus = {},
+            .why_not = "no cgroup of this host is writable for " + whose(host) +
+                       (refused ? ", and its service manager gave none: " + host.user_manager->refusal : "")};
 }
 
 bool is_required(const Request& request, const std::string& name) {
@@ -219,6 +238,7 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     const CgroupChance chance = best_chance(input.host);
     plan.cgroup.mode = chance.mode;
     plan.cgroup.parents = chance.parents;
+    plan.cgroup.scope_bus = chance.scope_bus;
     if (input.host.cgroup_v2) plan.cgroup.view = input.host.cgroup_v2->mount;
     plan.namespaces.cgroup = chance.mode == CgroupMode::v2;
     TRY_OK(plan_cgroup_manager(input, plan));

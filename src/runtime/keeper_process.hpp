@@ -32,6 +32,7 @@ public:
 
     const base::Channel& channel() const { return channel_; }
     const base::UniqueFd& pidfd() const { return pidfd_; }
+    pid_t pid() const { return pid_; }
     // For IdMapping::subids, before the job is sent.
     Result<> write_id_maps(const base::IdMaps& maps) const { return base::write_id_maps_by_helpers(pid_, maps); }
 
