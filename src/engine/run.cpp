@@ -31,6 +31,13 @@ std::optional<supervisor::CpuBudget> cpu_budget(const plan::ExecutionPlan& plan,
         .time = *plan.limits.cpu_time, .rate = plan.most_cpus, .used = [&cgroup] { return cgroup.cpu_used(); }};
 }
 
+std::optional<std::uint64_t> cpu_seconds(const plan::ExecutionPlan& plan) {
+    for (const plan::Rlimit& limit : plan.process.rlimits) {
+        if (limit.type == plan::cpu_rlimit) return limit.soft;
+    }
+    return std::nullopt;
+}
+
 // The host as it turned out to be where the user's service manager gave no scope, or one that does not do: a plan that
 // knows it reports weaker limits, and refuses those that were asked for. Nothing of the program has run by then.
 std::optional<host::HostFacts> without_scope(const host::HostFacts& host, const RunResult& result, const Error& error) {
@@ -95,7 +102,8 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
                                     .cwd = plan.process.cwd,
                                     .seccomp = std::move(filter),
                                     .cpus = plan.affinity,
-                                    .measured = measured_mounts(plan)},
+                                    .measured = measured_mounts(plan),
+                                    .cpu_seconds = cpu_seconds(plan)},
                                    stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
     const supervisor::Ending ending =

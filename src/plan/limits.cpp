@@ -185,7 +185,7 @@ Result<> plan_cpu_time(const PlanInput& input, const CgroupChance& chance, Execu
     // SIGXCPU, which tells what it was, comes at the soft limit; at the hard one it would be SIGKILL.
     const auto seconds =
         static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(*plan.limits.cpu_time).count());
-    plan.process.rlimits.push_back({.type = "RLIMIT_CPU", .soft = seconds, .hard = seconds + 1});
+    plan.process.rlimits.push_back({.type = cpu_rlimit, .soft = seconds, .hard = seconds + 1});
     return {};
 }
 

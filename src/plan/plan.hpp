@@ -28,6 +28,8 @@ struct Rlimit {
     std::uint64_t hard = 0;
 };
 
+inline constexpr const char* cpu_rlimit = "RLIMIT_CPU";  // the one that init sets, and not the runtime
+
 struct Process {
     std::vector<std::string> args;  // never empty
     std::vector<std::string> env;   // "NAME=value", PATH and HOME always present
