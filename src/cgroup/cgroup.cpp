@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "cgroup/counters.hpp"
+#include "cgroup/user_scope.hpp"
 
 namespace coracle::cgroup {
 
@@ -71,9 +72,17 @@ std::optional<double> scaled(std::optional<std::uint64_t> value, double unit) {
 
 std::string directory_name(const std::string& run_id) { return "coracle-" + run_id; }
 
+std::vector<std::filesystem::path> parents_of(const plan::Cgroup& plan, const std::string& run_id) {
+    std::vector<std::filesystem::path> parents;
+    for (const plan::Cgroup::Parent& parent : plan.parents) {
+        parents.push_back(plan.scope_bus.empty() ? parent.path : parent.path / scope_name(run_id));
+    }
+    return parents;
+}
+
 std::string cgroups_path(const plan::Cgroup& plan, const std::string& run_id) {
     if (!plan.runtime_managed) return {};
-    const std::filesystem::path below = plan.parents.front().path.lexically_relative(plan.mount);
+    const std::filesystem::path below = parents_of(plan, run_id).front().lexically_relative(plan.mount);
     return ("/" / below / directory_name(run_id) / runtime_child).lexically_normal().string();
 }
 
@@ -81,15 +90,16 @@ Result<Cgroup> Cgroup::create(const plan::Cgroup& plan, const std::string& run_i
     Cgroup cgroup(plan.mode, plan);
     cgroup.name_ = directory_name(run_id);
     if (plan.mode != CgroupMode::v1 && plan.mode != CgroupMode::v2) return cgroup;
-    for (const plan::Cgroup::Parent& parent : plan.parents) {
-        TRY(base::UniqueFd parent_fd, base::open_dir(parent.path));
+    const std::vector<std::filesystem::path> parents = parents_of(plan, run_id);
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+        TRY(base::UniqueFd parent_fd, base::open_dir(parents[i]));
         if (plan.mode == CgroupMode::v2) enable_controllers(parent_fd.get(), !plan.cpuset.empty());
-        const std::filesystem::path path = parent.path / cgroup.name_;
+        const std::filesystem::path path = parents[i] / cgroup.name_;
         // EEXIST: cpu and cpuacct are often one hierarchy under two names.
         if (::mkdirat(parent_fd.get(), cgroup.name_.c_str(), 0755) != 0 && errno != EEXIST) {
             return os_error("create the cgroup '" + path.string() + "'", errno);
         }
-        cgroup.directories_.push_back({parent.controller, path, base::UniqueFd(), std::move(parent_fd)});
+        cgroup.directories_.push_back({plan.parents[i].controller, path, base::UniqueFd(), std::move(parent_fd)});
         Directory& made = cgroup.directories_.back();
         TRY(made.fd, base::open_dir_at(made.parent.get(), cgroup.name_));
         if (plan.runtime_managed) enable_controllers(made.fd.get(), !plan.cpuset.empty());

@@ -21,8 +21,9 @@ struct Reading {
 
 class Cgroup {
 public:
-    // Makes the directories coracle-<run_id> below the plan's parents, with room for the runtime's own start: the
-    // limits proper come with tighten(). CgroupMode::none makes nothing, and everything below is then empty.
+    // Makes the directories coracle-<run_id> below parents_of(plan, run_id), which are there, with room for the
+    // runtime's own start: the limits proper come with tighten(). CgroupMode::none makes nothing, and everything below
+    // is then empty.
     static Result<Cgroup> create(const plan::Cgroup& plan, const std::string& run_id);
 
     Cgroup(Cgroup&&) noexcept = default;
@@ -85,6 +86,9 @@ Result<> remove_stale(const std::vector<std::filesystem::path>& parents, const s
 
 // config.json's cgroupsPath where the runtime manages the container's cgroup below ours, else empty.
 std::string cgroups_path(const plan::Cgroup& plan, const std::string& run_id);
+
+// The directories below which the run's own are made: the plan's parents, or the run's scope.
+std::vector<std::filesystem::path> parents_of(const plan::Cgroup& plan, const std::string& run_id);
 
 // The directory name of a run's cgroup, the same in every hierarchy; the keeper removes it by this name.
 std::string directory_name(const std::string& run_id);

@@ -24,22 +24,30 @@ std::string version_of(const std::filesystem::path& store, const std::optional<h
     return program ? runtime_version(store, program->path) : std::string();
 }
 
+// Whether the user's service manager gives a scope shows only when it is asked for one.
+host::HostFacts as_seen(host::HostFacts host, const RunResult& probe) {
+    if (host.user_manager && probe.host_cgroup == "none" && !probe.limits.degraded.empty()) {
+        host.user_manager->refusal = probe.limits.degraded.front().reason;
+    }
+    return host;
+}
+
 }  // namespace
 
 DoctorReport HostEngine::doctor() const {
     const auto program = options_.image_program ? options_.image_program : image_program::find_program();
-    DoctorReport report{.findings = plan::diagnose({.host = host_,
+    Request request;
+    request.image = "host";
+    request.command = {"true"};
+    RunResult probe = run(request, -1);
+    DoctorReport report{.findings = plan::diagnose({.host = as_seen(host_, probe),
                                                     .steps = host::try_namespaces(host_.privileged),
                                                     .runc_version = version_of(places_.store, host_.runc),
                                                     .crun_version = version_of(places_.store, host_.crun),
                                                     .user = login_name(),
                                                     .image_program = program && !program->empty(),
                                                     .systemd = ::access("/run/systemd/system", F_OK) == 0}),
-                        .probe = {}};
-    Request request;
-    request.image = "host";
-    request.command = {"true"};
-    report.probe = run(request, -1);
+                        .probe = std::move(probe)};
     return report;
 }
 

@@ -79,6 +79,7 @@ Json cgroup(const plan::Cgroup& cgroup) {
     for (const auto& parent : cgroup.parents) parents.push_back(parent.path.string());
     Json json{
         {"mode", word(cgroup.mode)}, {"runtime_managed", cgroup.runtime_managed}, {"parents", std::move(parents)}};
+    json["scope"] = !cgroup.scope_bus.empty();
     json["memory"] = cgroup.memory ? Json(cgroup.memory->count) : Json();
     json["cpus"] = cgroup.cpus ? Json(to_string(*cgroup.cpus)) : Json();
     json["pids"] = cgroup.pids ? Json(*cgroup.pids) : Json();

@@ -85,7 +85,7 @@ Result<plan::ImageFacts> HostEngine::find_image(const Request& request, Prepared
     return facts;
 }
 
-Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) const {
+Result<Prepared> HostEngine::prepare(const Request& request, const host::HostFacts& host, Timing* timing) const {
     Prepared prepared;
     Request asked = request;
     if (!asked.runtime) asked.runtime = options_.runtime;
@@ -95,7 +95,7 @@ Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) con
     TRY(auto devices, look_at_devices(prepared.settled.request.limits.io_max).at(Stage::plan));
     TRY(prepared.plan, plan::make_plan({.request = prepared.settled.request,
                                         .image = facts,
-                                        .host = host_,
+                                        .host = host,
                                         .volumes = std::move(volumes),
                                         .io_devices = std::move(devices),
                                         .basis = prepared.settled.basis,
@@ -110,12 +110,12 @@ Result<Prepared> HostEngine::prepare(const Request& request, Timing* timing) con
 Result<std::string> HostEngine::explain(const Request& request) const {
     Request asked = request;
     asked.pull = PullPolicy::never;  // it tells, and does nothing
-    TRY(const Prepared prepared, prepare(asked, nullptr));
+    TRY(const Prepared prepared, prepare(asked, host_, nullptr));
     return explain_plan(prepared, plan::limit_sources(request, prepared.settled));
 }
 
 Result<> HostEngine::write_bundle(const Request& request, const std::filesystem::path& target) const {
-    TRY(const Prepared prepared, prepare(request, nullptr));
+    TRY(const Prepared prepared, prepare(request, host_, nullptr));
     return write_portable_bundle(store_, prepared, target);
 }
 

@@ -45,11 +45,13 @@ private:
     // The request's image, pulled where its policy says so.
     Result<image::Image> resolve_image(const Request& request) const;
     // Image, layers and plan; `timing`, where given, takes the stages' times.
-    Result<Prepared> prepare(const Request& request, Timing* timing) const;
+    Result<Prepared> prepare(const Request& request, const host::HostFacts& host, Timing* timing) const;
     // The facts of the image that the request names; `prepared` and `timing` are filled up.
     Result<plan::ImageFacts> find_image(const Request& request, Prepared& prepared, Timing* timing) const;
     // The directories of the image in the form that this host can mount, lowest first.
     Result<std::vector<std::filesystem::path>> unpacked(const image::Image& image) const;
+    // One plan for this host and its run.
+    Result<> attempt(const Request& request, const host::HostFacts& host, int signal_fd, RunResult& result) const;
     // The run proper; on the way `result` fills up. An Error: nothing of the program ran.
     Result<> run_prepared(const Request& request, const Prepared& prepared, int signal_fd, RunResult& result) const;
 

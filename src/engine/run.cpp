@@ -1,5 +1,6 @@
 // The story of a run: prepare, acquire, start, supervise, give back, judge. Teardown is the same row read backwards.
 #include <algorithm>
+#include <cerrno>
 
 #include "base/files.hpp"
 #include "base/try.hpp"
@@ -35,6 +36,23 @@ std::optional<supervisor::CpuBudget> cpu_budget(const plan::ExecutionPlan& plan,
     return budget;
 }
 
+std::optional<std::uint64_t> cpu_seconds(const plan::ExecutionPlan& plan) {
+    for (const plan::Rlimit& limit : plan.process.rlimits) {
+        if (limit.type == plan::cpu_rlimit) return limit.soft;
+    }
+    return std::nullopt;
+}
+
+// The host as it turned out to be where the user's service manager gave no scope, or one that does not do: a plan that
+// knows it reports weaker limits, and refuses those that were asked for. Nothing of the program has run by then.
+std::optional<host::HostFacts> without_scope(const host::HostFacts& host, const RunResult& result, const Error& error) {
+    const bool asked = host.user_manager && result.host_cgroup == "cgroup2";
+    if (!asked || error.stage != Stage::cgroup || error.os_errno == ECANCELED) return std::nullopt;
+    host::HostFacts refused = host;
+    refused.user_manager->refusal = error.message;
+    return refused;
+}
+
 }  // namespace
 
 RunResult HostEngine::run(const Request& request, int signal_fd) const {
@@ -43,13 +61,20 @@ RunResult HostEngine::run(const Request& request, int signal_fd) const {
     result.id = base::random_hex(6);
     result.image_ref = request.image;
     result.limits.requested = requested_limits(request.limits);
-    auto prepared = prepare(request, &result.timing_ms);
-    if (prepared) describe_plan(prepared.value(), host_, result);
-    const Result<> ran =
-        prepared ? run_prepared(request, prepared.value(), signal_fd, result) : Result<>(std::move(prepared).error());
+    Result<> ran = attempt(request, host_, signal_fd, result);
+    if (const auto refused = ran ? std::nullopt : without_scope(host_, result, ran.error())) {
+        ran = attempt(request, *refused, signal_fd, result);
+    }
     if (!ran) refuse(ran.error(), result);
     result.timing_ms.total = watch.total();
     return result;
+}
+
+Result<> HostEngine::attempt(const Request& request, const host::HostFacts& host, int signal_fd,
+                             RunResult& result) const {
+    TRY(const Prepared prepared, prepare(request, host, &result.timing_ms));
+    describe_plan(prepared, host, result);
+    return run_prepared(request, prepared, signal_fd, result);
 }
 
 Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepared, int signal_fd,
@@ -83,6 +108,7 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
                                     .seccomp = std::move(filter),
                                     .cpus = plan.affinity,
                                     .measured = measured_mounts(plan),
+                                    .cpu_seconds = cpu_seconds(plan),
                                     .count_cpu = plan.count_cpu},
                                    stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
@@ -107,8 +133,10 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     timing.drain = Stopwatch::ms(ending.drained - ending.over);
 
     watch.lap();
-    result.stuck = !sandbox.container.end(end_patience(ending));
+    // Before the keeper goes: a scope that has become empty is removed by systemd, and the figures with it. Nothing
+    // runs in the run's own cgroup any more; init takes along what is in its pid namespace.
     const cgroup::Reading reading = sandbox.cgroup.read();
+    result.stuck = !sandbox.container.end(end_patience(ending));
     judge(plan, ending, reading, result);
     account(plan, ending, reading, memory ? std::optional(memory->peak()) : std::nullopt, result);
     TRY(result.out, take_stream(std::move(stdio.out)));

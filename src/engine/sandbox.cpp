@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/try.hpp"
+#include "cgroup/user_scope.hpp"
 #include "runtime/command_line.hpp"
 
 namespace coracle::engine {
@@ -13,12 +14,6 @@ namespace coracle::engine {
 namespace {
 
 constexpr auto creation_patience = std::chrono::seconds(60);
-
-std::vector<std::filesystem::path> parents_of(const plan::Cgroup& cgroup) {
-    std::vector<std::filesystem::path> parents;
-    for (const plan::Cgroup::Parent& parent : cgroup.parents) parents.push_back(parent.path);
-    return parents;
-}
 
 runtime::KeeperIds keeper_ids(plan::IdMapping mapping) {
     switch (mapping) {
@@ -82,6 +77,19 @@ runtime::RunRecord record_of(const Prepared& prepared, const std::vector<std::fi
             .started = std::time(nullptr)};
 }
 
+// The keeper goes in, since a process may only be moved, or born, within a subtree that its user owns (cgroup-v2.rst,
+// "Delegation Containment").
+Result<> enter_scope(const plan::ExecutionPlan& plan, const SandboxOptions& options, pid_t keeper) {
+    if (plan.cgroup.scope_bus.empty()) return {};
+    const Duration longest = 2 * creation_patience + plan.limits.wall_time + plan.limits.grace;
+    return cgroup::enter_scope({.bus = plan.cgroup.scope_bus,
+                                .parent = plan.cgroup.parents.front().path,
+                                .run_id = options.id,
+                                .pid = keeper,
+                                .longest = std::chrono::duration_cast<std::chrono::microseconds>(longest),
+                                .cancel_fd = options.cancel_fd});
+}
+
 }  // namespace
 
 std::string root_path(const SandboxOptions& options) {
@@ -91,7 +99,8 @@ std::string root_path(const SandboxOptions& options) {
 Result<Sandbox> Sandbox::create(const Prepared& prepared, const SandboxOptions& options, std::string_view config) {
     TRY(auto init_channel, base::Channel::make_pair());
     base::UniqueFd init_end = std::move(init_channel.second).release();
-    const std::vector<std::filesystem::path> parents = parents_of(prepared.plan.cgroup);
+    const plan::Cgroup& place = prepared.plan.cgroup;
+    const std::vector<std::filesystem::path> parents = cgroup::parents_of(place, options.id);
     TRY(auto keeper,
         runtime::KeeperProcess::start({.program = options.programs.keeper,
                                        .run_id = options.id,
@@ -106,7 +115,8 @@ Result<Sandbox> Sandbox::create(const Prepared& prepared, const SandboxOptions& 
     }
     TRY(auto directory,
         runtime::RunDirectory::create(options.runs, options.id, record_of(prepared, parents)).at(Stage::create));
-    TRY(auto cgroup, cgroup::Cgroup::create(prepared.plan.cgroup, options.id).at(Stage::cgroup));
+    TRY_OK(enter_scope(prepared.plan, options, keeper.pid()).at(Stage::cgroup));
+    TRY(auto cgroup, cgroup::Cgroup::create(place, options.id).at(Stage::cgroup));
     TRY_OK(directory.write_config(config).at(Stage::config));
     const runtime::KeeperJob job = keeper_job(prepared, options, cgroup, directory.stage());
     TRY(auto container,

@@ -72,6 +72,15 @@ bool ended_by_oom(const supervisor::Ending& ending, const cgroup::Reading& readi
     return WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
 }
 
+// RLIMIT_CPU sends SIGXCPU, and where a process goes on in spite of it, as Go's runtime does, SIGKILL a second later
+// (setrlimit(2)); the time that was used is the proof that it was this one. Called where a signal ended the program.
+bool ended_by_processor_time(const plan::ExecutionPlan& plan, const supervisor::Ending& ending) {
+    if (!plan.limits.cpu_time || !ending.exited) return false;
+    const int number = WTERMSIG(ending.exited->wait_status);
+    const std::chrono::microseconds used(ending.exited->user_us + ending.exited->system_us);
+    return number == SIGXCPU || (number == SIGKILL && !plan.watch_cpu_time && used >= *plan.limits.cpu_time);
+}
+
 // "9 (KILL)"; the real-time signals have no names in glibc.
 std::string signal_words(int number) {
     const char* const name = ::sigabbrev_np(number);
@@ -145,7 +154,7 @@ void judge(const plan::ExecutionPlan& plan, const supervisor::Ending& ending, co
     } else if (!ending.failed && result.reason != Reason::internal) {
         result.signal = SIGKILL;
     }
-    if (result.reason == Reason::signaled && result.signal == SIGXCPU && plan.limits.cpu_time) {
+    if (result.reason == Reason::signaled && ended_by_processor_time(plan, ending)) {
         result.reason = Reason::cpu_timeout;
         result.message = "a process used " + to_string(*plan.limits.cpu_time) + " of processor time (--cpu-time)";
     }

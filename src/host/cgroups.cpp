@@ -73,6 +73,14 @@ bool has_processes(const fs::path& directory) {
 
 fs::path below(const fs::path& root, const fs::path& path) { return root / path.relative_path(); }
 
+// What a cgroup v2 directory can hand to its children; nothing where it is not one.
+std::optional<std::vector<std::string>> controllers_of(const fs::path& directory) {
+    auto text = base::read_file(directory / "cgroup.controllers", 4_KiB);
+    if (!text) return std::nullopt;
+    while (!text.value().empty() && text.value().back() == '\n') text.value().pop_back();
+    return split(text.value(), ' ');
+}
+
 void find_parent(const fs::path& root, CgroupV2& v2) {
     for (fs::path at = v2.own;; at = at.parent_path()) {
         const fs::path seen = below(root, at);
@@ -81,10 +89,7 @@ void find_parent(const fs::path& root, CgroupV2& v2) {
         const bool true_root = at == v2.mount && !base::exists_at(AT_FDCWD, (seen / "cgroup.type").string());
         if (may_write(seen) && may_write(seen / "cgroup.procs") && may_write(seen / "cgroup.subtree_control") &&
             (true_root || !has_processes(seen))) {
-            if (auto text = base::read_file(seen / "cgroup.controllers", 4_KiB)) {
-                while (!text.value().empty() && text.value().back() == '\n') text.value().pop_back();
-                v2.controllers = split(text.value(), ' ');
-            }
+            v2.controllers = controllers_of(seen).value_or(std::vector<std::string>());
             v2.parent = at;
             return;
         }
@@ -117,6 +122,20 @@ CgroupFacts read_cgroups(const fs::path& root, std::string_view mountinfo, std::
         }
     }
     return facts;
+}
+
+// The places are those of systemd.special(7) and pam_systemd(8), whatever XDG_RUNTIME_DIR says: a bus that was started
+// for one session alone has no service manager.
+std::optional<UserManager> find_user_manager(const fs::path& root, const CgroupV2& v2, uid_t uid) {
+    const std::string id = std::to_string(uid);
+    UserManager manager{.bus = fs::path("/run/user") / id / "bus",
+                        .directory = v2.mount / "user.slice" / ("user-" + id + ".slice") / ("user@" + id + ".service"),
+                        .controllers = {},
+                        .refusal = {}};
+    auto controllers = controllers_of(below(root, manager.directory));
+    if (!controllers || !may_write(below(root, manager.bus))) return std::nullopt;
+    manager.controllers = std::move(*controllers);
+    return manager;
 }
 
 }  // namespace coracle::host

@@ -20,4 +20,7 @@ struct CgroupFacts {
 // below `root` ("/" except in tests).
 CgroupFacts read_cgroups(const std::filesystem::path& root, std::string_view mountinfo, std::string_view memberships);
 
+// The service manager of user `uid`, where its bus can be reached and its cgroup is in the hierarchy `v2`.
+std::optional<UserManager> find_user_manager(const std::filesystem::path& root, const CgroupV2& v2, uid_t uid);
+
 }  // namespace coracle::host

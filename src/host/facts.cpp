@@ -116,6 +116,7 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
         read_cgroups(root, text_of(root / "proc/self/mountinfo"), text_of(root / "proc/self/cgroup"));
     facts.cgroup_v1 = cgroups.v1;
     facts.cgroup_v2 = cgroups.v2;
+    if (cgroups.v2 && !cgroups.v2->parent) facts.user_manager = find_user_manager(root, *cgroups.v2, facts.uid);
     const std::string passwd = text_of(root / "etc/passwd");
     facts.subuids = sub_ranges(text_of(root / "etc/subuid"), passwd, facts.uid);
     facts.subgids = sub_ranges(text_of(root / "etc/subgid"), passwd, facts.uid);

@@ -29,6 +29,14 @@ struct CgroupV2 {
     std::vector<std::string> controllers;  // that `parent` can hand to its children
 };
 
+// The service manager of this user, `systemd --user`: it hands out scopes, cgroups with a subtree of their own.
+struct UserManager {
+    std::filesystem::path bus;             // the socket of the user's message bus, on which it is asked
+    std::filesystem::path directory;       // its cgroup: ".../user.slice/user-1000.slice/user@1000.service"
+    std::vector<std::string> controllers;  // that it can hand to its scopes
+    std::string refusal;                   // why it gave none when it was asked; empty: not asked, or it did
+};
+
 // A line of /etc/subuid or /etc/subgid for this user.
 struct SubRange {
     std::uint32_t start = 0;
@@ -45,9 +53,10 @@ struct HostFacts {
     bool privileged = false;  // uid 0 with CAP_SYS_ADMIN: mounts and namespaces without a user namespace
     std::vector<CgroupV1> cgroup_v1;
     std::optional<CgroupV2> cgroup_v2;
-    bool user_namespaces = true;  // no sysctl forbids them to ordinary users; an LSM still may
-    bool overlay = false;         // overlayfs is there, or a module of this kernel
-    bool user_overlay = true;     // ... and may be mounted in a user namespace (since Linux 5.11)
+    std::optional<UserManager> user_manager;  // looked for only where cgroup_v2 has no parent for runs
+    bool user_namespaces = true;              // no sysctl forbids them to ordinary users; an LSM still may
+    bool overlay = false;                     // overlayfs is there, or a module of this kernel
+    bool user_overlay = true;                 // ... and may be mounted in a user namespace (since Linux 5.11)
     std::vector<SubRange> subuids;
     std::vector<SubRange> subgids;
     std::optional<Program> newuidmap;

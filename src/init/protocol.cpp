@@ -17,7 +17,8 @@ std::string pack(const Job& job) {
     auto writer = begin_message(Kind::job);
     writer.texts(job.argv).texts(job.env).text(job.cwd).text(job.seccomp).number(job.cpus.size());
     for (const unsigned cpu : job.cpus) writer.value(cpu);
-    writer.texts(job.measured).value(job.count_cpu);
+    writer.texts(job.measured).value(job.cpu_seconds.has_value()).number(job.cpu_seconds.value_or(0));
+    writer.value(job.count_cpu);
     return std::move(writer).take();
 }
 
@@ -66,6 +67,9 @@ std::optional<Job> unpack_job(std::string_view bytes) {
             job.cpus.push_back(reader.value<unsigned>());
         }
         job.measured = reader.texts();
+        const bool limited = reader.value<bool>();
+        const std::uint64_t seconds = reader.number();
+        if (limited) job.cpu_seconds = seconds;
         job.count_cpu = reader.value<bool>();
     });
 }

@@ -22,6 +22,8 @@ struct Job {
     std::string seccomp;                  // struct sock_filter[], loaded last before exec; empty: none
     std::vector<unsigned> cpus{};         // the program's affinity; empty: as init's
     std::vector<std::string> measured{};  // mount points whose size goes into Held::sizes
+    // RLIMIT_CPU in seconds, for the program and not for init, whose own time has the runtime's start in it.
+    std::optional<std::uint64_t> cpu_seconds{};
     bool count_cpu = false;               // answer with a Counter
 };
 

@@ -117,8 +117,12 @@ Finding cgroups(const Observations& seen) {
     const host::HostFacts& host = seen.host;
     const std::set<std::string> v1 = v1_controllers(host);
     std::set<std::string> v2;
+    const bool refused = host.user_manager && !host.user_manager->refusal.empty();
+    const bool scope = host.user_manager && !refused;
     if (host.cgroup_v2 && host.cgroup_v2->parent) {
         v2 = {host.cgroup_v2->controllers.begin(), host.cgroup_v2->controllers.end()};
+    } else if (scope) {
+        v2 = {host.user_manager->controllers.begin(), host.user_manager->controllers.end()};
     }
     const bool on_v2 = v2.contains("memory") || !v1.contains("memory");
     const std::set<std::string>& have = on_v2 ? v2 : v1;
@@ -127,10 +131,14 @@ Finding cgroups(const Observations& seen) {
         if (!have.contains(name)) missing.insert(name);
     }
     const std::string mode = on_v2 ? (host.cgroup_v2 ? "cgroup v2" : "no cgroups") : "cgroup v1";
-    if (missing.empty()) return good("cgroups", mode + " with " + listed(have));
+    if (missing.empty()) {
+        const bool asked = on_v2 && scope;
+        return good("cgroups", mode + (asked ? " through the user's service manager" : "") + " with " + listed(have));
+    }
     return {.subject = "cgroups",
             .health = Health::weak,
-            .detail = mode + ", not writable for this user: " + listed(missing),
+            .detail = mode + ", not writable for this user: " + listed(missing) +
+                      (refused ? "; " + host.user_manager->refusal : ""),
             .lost = "these limits fall to weaker mechanisms, and are refused where they are asked for",
             .fix = delegation_fix(seen)};
 }

@@ -14,8 +14,12 @@ struct CgroupChance {
     CgroupMode mode = CgroupMode::none;
     std::vector<Cgroup::Parent> parents;
     std::set<std::string> controllers;
-    std::string why_not;  // for the limits whose controller is missing
+    std::filesystem::path scope_bus;  // as in Cgroup
+    std::string why_not;              // for the limits whose controller is missing
 };
+
+// The best that this host offers; `cpuset`: somebody asks for that controller.
+CgroupChance best_chance(const host::HostFacts& host, bool cpuset);
 
 // One limit that a cgroup controller would enforce.
 struct Wanted {

@@ -9,49 +9,6 @@ namespace coracle::plan {
 
 namespace {
 
-std::string whose(const host::HostFacts& host) { return "uid " + std::to_string(host.uid); }
-
-CgroupChance v2_chance(const host::CgroupV2& v2) {
-    return {.mode = CgroupMode::v2,
-            .parents = {{.controller = {}, .path = *v2.parent}},
-            .controllers = {v2.controllers.begin(), v2.controllers.end()},
-            .why_not = "the controller is not delegated to '" + v2.parent->string() + "'"};
-}
-
-CgroupChance v1_chance(const host::HostFacts& host, bool cpuset) {
-    CgroupChance chance{.mode = CgroupMode::none,
-                        .parents = {},
-                        .controllers = {},
-                        .why_not = "its cgroup v1 hierarchy is missing or not writable for " + whose(host)};
-    for (const host::CgroupV1& v1 : host.cgroup_v1) {
-        // freezer holds nothing that a run needs, cpuset what few ask for; a hierarchy that is not joined costs
-        // nothing.
-        if (!v1.writable || v1.controller == "freezer" || (v1.controller == "cpuset" && !cpuset)) continue;
-        chance.mode = CgroupMode::v1;
-        chance.parents.push_back({.controller = v1.controller, .path = v1.own});
-        chance.controllers.insert(v1.controller);
-    }
-    return chance;
-}
-
-// How many of our limits the controllers can hold. On a hybrid host the v2 hierarchy is there but has few or none.
-std::size_t usefulness(const CgroupChance& chance) {
-    return chance.controllers.count("memory") + chance.controllers.count("cpu") + chance.controllers.count("pids");
-}
-
-CgroupChance best_chance(const host::HostFacts& host, bool cpuset) {
-    CgroupChance v1 = v1_chance(host, cpuset);
-    if (host.cgroup_v2 && host.cgroup_v2->parent) {
-        CgroupChance v2 = v2_chance(*host.cgroup_v2);
-        if (usefulness(v2) > 0 && usefulness(v2) >= usefulness(v1)) return v2;
-    }
-    if (usefulness(v1) > 0) return v1;
-    return {.mode = CgroupMode::none,
-            .parents = {},
-            .controllers = {},
-            .why_not = "no cgroup of this host is writable for " + whose(host)};
-}
-
 bool is_required(const Request& request, const std::string& name) {
     const auto& names = request.require;
     return std::any_of(names.begin(), names.end(),
@@ -155,7 +112,7 @@ Result<> plan_cpu_time(const PlanInput& input, const CgroupChance& chance, Execu
     // SIGXCPU, which tells what it was, comes at the soft limit; at the hard one it would be SIGKILL.
     const auto seconds =
         static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::seconds>(*plan.limits.cpu_time).count());
-    plan.process.rlimits.push_back({.type = "RLIMIT_CPU", .soft = seconds, .hard = seconds + 1});
+    plan.process.rlimits.push_back({.type = cpu_rlimit, .soft = seconds, .hard = seconds + 1});
     return {};
 }
 
@@ -197,6 +154,7 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     const CgroupChance chance = best_chance(input.host, !request.limits.cpuset.empty());
     plan.cgroup.mode = chance.mode;
     plan.cgroup.parents = chance.parents;
+    plan.cgroup.scope_bus = chance.scope_bus;
     if (input.host.cgroup_v2) plan.cgroup.view = input.host.cgroup_v2->mount;
     plan.namespaces.cgroup = chance.mode == CgroupMode::v2;
     TRY_OK(plan_cgroup_manager(input, plan));

@@ -28,6 +28,8 @@ struct Rlimit {
     std::uint64_t hard = 0;
 };
 
+inline constexpr const char* cpu_rlimit = "RLIMIT_CPU";  // the one that init sets, and not the runtime
+
 struct Process {
     std::vector<std::string> args;  // never empty
     std::vector<std::string> env;   // "NAME=value", PATH and HOME always present
@@ -113,6 +115,9 @@ struct Cgroup {
         std::filesystem::path path;
     };
     std::vector<Parent> parents;
+    // v2 only: the run's own cgroup is made in a scope, coracle-<run id>.scope below the parent, which the user's
+    // service manager makes when it is asked on this bus. Empty: there is no scope.
+    std::filesystem::path scope_bus;
     // What the runtime is shown, read-only, as /sys/fs/cgroup: a cgroup v2 mount where there is one.
     std::filesystem::path view = "/sys/fs/cgroup";
     std::optional<Bytes> memory;  // absent: not limited by this cgroup

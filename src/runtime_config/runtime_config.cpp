@@ -32,9 +32,10 @@ Json linux_part(const plan::ExecutionPlan& plan, LinuxForm form) {
     return part;
 }
 
-Json config(const plan::ExecutionPlan& plan, const Program& program, const std::string& root_path, LinuxForm form) {
+Json config(const plan::ExecutionPlan& plan, const plan::Process& process, const Program& program,
+            const std::string& root_path, LinuxForm form) {
     return {{"ociVersion", oci_version},
-            {"process", process_part(plan.process, program)},
+            {"process", process_part(process, program)},
             {"root", {{"path", root_path}, {"readonly", plan.rootfs.read_only}}},
             {"hostname", plan.hostname},
             {"mounts", mounts_part(plan.mounts)},
@@ -68,14 +69,17 @@ Result<std::string> portable_config(const plan::ExecutionPlan& plan, const polic
                    .resources = resources_part(plan),
                    .cgroups_path = {},
                    .seccomp = seccomp.confines() ? seccomp_part(seccomp) : Json()};
-    return printed(pretty_text, config(plan, program, "rootfs", std::move(form)));
+    return printed(pretty_text, config(plan, plan.process, program, "rootfs", std::move(form)));
 }
 
 Result<std::string> fast_config(const plan::ExecutionPlan& plan, const FastForm& form) {
     const Program init{form.init_args, {}, "/"};
     LinuxForm part{.user_namespace = {}, .resources = {}, .cgroups_path = form.cgroups_path, .seccomp = {}};
     if (plan.namespaces.nested_user) part.user_namespace = nested_maps(plan.id_maps);
-    return printed(compact_text, config(plan, init, form.root_path, std::move(part)));
+    // Processor time is the program's: init, which began as the runtime, would start with the runtime's on its account.
+    plan::Process process = plan.process;
+    std::erase_if(process.rlimits, [](const plan::Rlimit& limit) { return limit.type == plan::cpu_rlimit; });
+    return printed(compact_text, config(plan, process, init, form.root_path, std::move(part)));
 }
 
 }  // namespace coracle::runtime_config

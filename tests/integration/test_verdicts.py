@@ -138,6 +138,10 @@ def test_without_a_cgroup_processor_time_is_refused_or_held_for_each_process(cor
     record = coracle.shell("while :; do :; done", "--cpu-time", "1s", "--best-effort", "--timeout", "50s")
     assert (record["reason"], record.call.code) == ("cpu_timeout", 124), record
     assert "cpu_time" in {entry["limit"] for entry in record["limits"]["degraded"]}, record["limits"]
+    whose = coracle.shell("grep cpu /proc/1/limits; ulimit -t", "--cpu-time", "1s", "--best-effort")
+    assert whose["stdout"].split()[3:5] == ["unlimited", "unlimited"] and whose["stdout"].endswith("\n1\n"), whose
+    deaf = coracle.shell("trap '' XCPU; while :; do :; done", "--cpu-time", "1s", "--best-effort", "--timeout", "50s")
+    assert (deaf["reason"], deaf["signal"]) == ("cpu_timeout", signal.SIGKILL), deaf
 
 
 def test_silence_ends_a_run_that_asked_for_it(coracle):

@@ -72,4 +72,13 @@ host::HostFacts bare_user() {
     return facts;
 }
 
+host::HostFacts user_in_a_session() {
+    host::HostFacts facts = bare_user();
+    facts.user_manager = {.bus = "/run/user/1000/bus",
+                          .directory = "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service",
+                          .controllers = {"cpu", "memory", "pids"},
+                          .refusal = {}};
+    return facts;
+}
+
 }  // namespace coracle::testing

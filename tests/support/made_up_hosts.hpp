@@ -11,5 +11,6 @@ host::HostFacts root_on_hybrid();  // v1 with a v2 hierarchy that has no control
 host::HostFacts root_without_cgroups();
 host::HostFacts user_with_delegation();  // subordinate ids and a cgroup v2 of its own
 host::HostFacts bare_user();             // one id, no writable cgroup
+host::HostFacts user_in_a_session();     // the same in a login session of systemd
 
 }  // namespace coracle::testing

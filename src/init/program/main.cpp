@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -45,6 +46,16 @@ void set_affinity(const std::vector<unsigned>& cpus) {
     CPU_ZERO(&mask);
     for (const unsigned cpu : cpus) CPU_SET(cpu, &mask);
     if (!cpus.empty()) (void)::sched_setaffinity(0, sizeof mask, &mask);
+}
+
+// A hard limit that is lower already stays: raising it takes CAP_SYS_RESOURCE. One second between the soft limit, whose
+// SIGXCPU tells what it was, and the hard one with SIGKILL. What came of it is read back.
+void limit_processor_time(std::uint64_t seconds) {
+    rlimit limit{};
+    (void)::getrlimit(RLIMIT_CPU, &limit);
+    limit.rlim_max = std::min<rlim_t>(seconds + 1, limit.rlim_max);
+    limit.rlim_cur = std::min<rlim_t>(seconds, limit.rlim_max);
+    (void)::setrlimit(RLIMIT_CPU, &limit);
 }
 
 // The program's process reports over a close-on-exec channel: what it holds, then, only if something fails, what.
@@ -110,6 +121,7 @@ std::string_view path_of(const std::vector<std::string>& env) {
         if (::dup2(stdio[static_cast<std::size_t>(target)].get(), target) < 0) reporter.fail(Failed::Step::stdio);
     }
     set_affinity(job.cpus);
+    if (job.cpu_seconds) limit_processor_time(*job.cpu_seconds);
     if (::chdir(job.cwd.c_str()) != 0) reporter.fail(Failed::Step::chdir);
     const std::vector<char*> argv = c_array(job.argv);
     const std::vector<char*> env = c_array(job.env);

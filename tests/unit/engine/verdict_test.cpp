@@ -300,6 +300,22 @@ TEST(Judge, SigxcpuIsTheProcessorTimeThatWasAskedFor) {
     EXPECT_EQ(judged(), Reason::cpu_timeout);
 }
 
+TEST(Judge, SigkillIsTheProcessorTimeWhereItWasUsedUpAndNothingElseCountsIt) {
+    plan::ExecutionPlan plan = plan_of();
+    const auto reason = [&plan](int used_ms) {
+        supervisor::Ending ending;
+        ending.conclude(Reason::signaled);
+        ending.exited = init::Exited{.wait_status = SIGKILL, .user_us = used_ms * 700, .system_us = used_ms * 300};
+        return judged(ending, {}, plan).reason;
+    };
+    EXPECT_EQ(reason(2000), Reason::signaled) << "nobody asked for a limit";
+    plan.limits.cpu_time = std::chrono::seconds(1);
+    EXPECT_EQ(reason(999), Reason::signaled);
+    EXPECT_EQ(reason(2000), Reason::cpu_timeout);
+    plan.watch_cpu_time = true;
+    EXPECT_EQ(reason(2000), Reason::signaled) << "the supervisor ends such a run, not the kernel";
+}
+
 TEST(Refuse, SaysWhoMayActByReasonAndStage) {
     const std::vector<std::tuple<ErrorCode, std::optional<Stage>, Reason, const char*>> table{
         {ErrorCode::not_found, Stage::resolve, Reason::image_failed, "resolve"},

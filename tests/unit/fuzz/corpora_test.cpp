@@ -12,7 +12,7 @@ namespace {
 TEST(Fuzz, CorporaAreReplayedWithoutAFault) {
     const std::filesystem::path corpora = CORACLE_SOURCE_DIR "/tests/fuzz/corpus";
     const std::map<std::string, void (*)(std::string_view)> targets = {
-        {"layer", layer}, {"documents", documents}, {"words", words}, {"archive", archive}};
+        {"layer", layer}, {"documents", documents}, {"words", words}, {"archive", archive}, {"bus", bus}};
     for (const auto& [name, target] : targets) {
         int replayed = 0;
         for (const auto& entry : std::filesystem::directory_iterator(corpora / name)) {

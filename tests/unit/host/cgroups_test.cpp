@@ -165,5 +165,34 @@ TEST_F(Cgroups, WithoutAMembershipLineTheMountPointIsOwn) {
     EXPECT_EQ(read(pure_v2, "").v2->own, "/sys/fs/cgroup");
 }
 
+class TheUsersServiceManager : public Cgroups {
+protected:
+    static constexpr const char* service = "sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service";
+    std::optional<UserManager> find() {
+        return find_user_manager(tree_.path(), {.mount = "/sys/fs/cgroup", .own = {}, .parent = {}, .controllers = {}},
+                                 1000);
+    }
+};
+
+TEST_F(TheUsersServiceManager, IsFoundWithTheControllersThatItHandsOn) {
+    v2(service, "cpu memory pids", "");
+    tree_.write("run/user/1000/bus", "");
+    const auto manager = find();
+    ASSERT_TRUE(manager);
+    EXPECT_EQ(manager->bus, "/run/user/1000/bus");
+    EXPECT_EQ(manager->directory, std::string("/") + service);
+    EXPECT_THAT(manager->controllers, ElementsAre("cpu", "memory", "pids"));
+    EXPECT_EQ(manager->refusal, "");
+}
+
+TEST_F(TheUsersServiceManager, IsNotThereWithoutItsBusOrItsCgroup) {
+    tree_.write("run/user/1000/bus", "");
+    EXPECT_FALSE(find());
+    v2(service, "cpu memory pids", "");
+    EXPECT_TRUE(find());
+    fs::remove(tree_ / "run/user/1000/bus");
+    EXPECT_FALSE(find());
+}
+
 }  // namespace
 }  // namespace coracle::host

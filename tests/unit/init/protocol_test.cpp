@@ -37,6 +37,10 @@ TEST(InitProtocol, AJobArrivesWithEveryByte) {
     EXPECT_EQ(read->env, job.env);
     EXPECT_EQ(read->cwd, job.cwd);
     EXPECT_EQ(read->seccomp, job.seccomp);
+    EXPECT_EQ(read->cpu_seconds, std::nullopt);
+    Job limited = job;
+    limited.cpu_seconds = 0;
+    EXPECT_EQ(unpack_job(pack(limited))->cpu_seconds, 0U);
     EXPECT_TRUE(unpack_job(pack(Job{})).has_value());
 }
 

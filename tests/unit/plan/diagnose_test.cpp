@@ -91,6 +91,17 @@ TEST(Diagnose, ControllersThatAreMissingAreNamedWithTheWayToThem) {
     EXPECT_THAT(finding("cgroups", part).fix, HasSubstr("chown -R ann"));
 }
 
+TEST(Diagnose, LimitsThatGoThroughTheUsersServiceManagerAreGoodUnlessItRefused) {
+    host::HostFacts host = testing::user_in_a_session();
+    const Finding good = finding("cgroups", host);
+    EXPECT_EQ(good.health, Health::good);
+    EXPECT_EQ(good.detail, "cgroup v2 through the user's service manager with cpu, memory, pids");
+    host.user_manager->refusal = "Access denied";
+    const Finding weak = finding("cgroups", host);
+    EXPECT_EQ(weak.health, Health::weak);
+    EXPECT_THAT(weak.detail, ::testing::AllOf(HasSubstr("cpu, memory, pids"), HasSubstr("Access denied")));
+}
+
 TEST(Diagnose, WithoutOverlayfsSandboxesStillRun) {
     host::NamespaceSteps steps = all_work();
     steps.overlay = ENODEV;

@@ -33,6 +33,7 @@ std::vector<std::string> parents(const ExecutionPlan& plan) {
 void drop_controller(host::HostFacts& host, const std::string& name) {
     std::erase_if(host.cgroup_v1, [&](const host::CgroupV1& v1) { return v1.controller == name; });
     if (host.cgroup_v2) std::erase(host.cgroup_v2->controllers, name);
+    if (host.user_manager) std::erase(host.user_manager->controllers, name);
 }
 
 TEST(Limits, AllHoldInACgroupV2) {
@@ -48,6 +49,36 @@ TEST(Limits, AllHoldInACgroupV2) {
         EXPECT_THAT(plan.degraded, IsEmpty());
         EXPECT_EQ(rlimit_of(plan, "RLIMIT_NPROC"), "(none)");
     }
+}
+
+TEST(Limits, AllHoldInAScopeOfTheUsersServiceManagerWhereNoCgroupIsWritable) {
+    const ExecutionPlan plan = Planning{.host = testing::user_in_a_session()}.plan();
+    EXPECT_EQ(plan.cgroup.mode, CgroupMode::v2);
+    EXPECT_EQ(plan.cgroup.scope_bus, "/run/user/1000/bus");
+    EXPECT_THAT(parents(plan), ElementsAre("=/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice"));
+    EXPECT_EQ(plan.cgroup.memory, 512_MiB);
+    EXPECT_TRUE(plan.namespaces.cgroup);
+    EXPECT_THAT(plan.degraded, IsEmpty());
+    EXPECT_EQ(Planning{.host = testing::user_with_delegation()}.plan().cgroup.scope_bus, "");
+}
+
+TEST(Limits, AServiceManagerWithoutControllersIsNotAsked) {
+    host::HostFacts host = testing::user_in_a_session();
+    host.user_manager->controllers = {"cpuset", "io"};
+    const ExecutionPlan plan = Planning{.host = host}.plan();
+    EXPECT_EQ(plan.cgroup.mode, CgroupMode::none);
+    EXPECT_EQ(plan.cgroup.scope_bus, "");
+}
+
+TEST(Limits, AServiceManagerThatRefusedIsNotAskedAgainAndItsWordsAreTheReason) {
+    Planning world{.host = testing::user_in_a_session()};
+    world.host.user_manager->refusal = "Access denied";
+    const ExecutionPlan plan = world.plan();
+    EXPECT_EQ(plan.cgroup.mode, CgroupMode::none);
+    EXPECT_EQ(degraded(plan), "memory:none cpus:none pids:rlimit_nproc");
+    EXPECT_THAT(plan.degraded[0].reason, HasSubstr("service manager gave none: Access denied"));
+    world.request.limits.memory = 64_MiB;
+    EXPECT_THAT(world.refusal().message, AllOf(HasSubstr("--memory 64m"), HasSubstr("Access denied")));
 }
 
 TEST(Limits, AllHoldInTheHierarchiesOfV1ThatARunNeeds) {
@@ -126,6 +157,7 @@ TEST(Limits, OnlyTheMissingControllerIsDegradedAndSaysWhereItIsMissing) {
     const std::vector<std::tuple<host::HostFacts, const char*, const char*, const char*>> table{
         {testing::user_with_delegation(), "cpu", "cpus:none", "not delegated to '/sys/fs/cgroup/user.slice"},
         {testing::user_with_delegation(), "pids", "pids:rlimit_nproc", "not delegated"},
+        {testing::user_in_a_session(), "cpu", "cpus:none", "not delegated to '/sys/fs/cgroup/user.slice/user-1000"},
         {testing::root_on_v1(), "memory", "memory:none",
          "its cgroup v1 hierarchy is missing or not writable for uid 0"},
         {testing::root_on_v1(), "pids", "pids:none", "cgroup v1"},

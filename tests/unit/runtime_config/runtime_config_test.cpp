@@ -70,6 +70,13 @@ TEST(FastForm, NamesAPlaceForTheCgroupOfARuntimeThatManagesItself) {
     EXPECT_FALSE(fast(testing::default_root_v2_plan())["linux"].contains("cgroupsPath"));
 }
 
+TEST(FastForm, LeavesTheLimitOfProcessorTimeToInit) {
+    plan::ExecutionPlan plan = testing::default_root_v2_plan();
+    plan.process.rlimits = {{"RLIMIT_CPU", 1, 2}, {"RLIMIT_FSIZE", 1, 2}};
+    EXPECT_EQ(fast(plan)["process"]["rlimits"], json::parse(R"([{"type": "RLIMIT_FSIZE", "soft": 1, "hard": 2}])"));
+    EXPECT_EQ(portable(plan)["process"]["rlimits"].size(), 2U) << "there is no init in a bundle for others";
+}
+
 TEST(FastForm, StartsTheShimInTheMountedRoot) {
     const json config = fast(testing::default_root_v2_plan());
     EXPECT_EQ(config["process"]["args"], json({"/.coracle-init"}));
