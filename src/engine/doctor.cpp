@@ -39,7 +39,7 @@ DoctorReport HostEngine::doctor() const {
     Request request;
     request.image = "host";
     request.command = {"true"};
-    report.probe = run(request, -1);
+    report.probe = run(request, -1, {});
     return report;
 }
 

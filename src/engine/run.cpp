@@ -31,13 +31,13 @@ std::optional<supervisor::CpuBudget> cpu_budget(const plan::ExecutionPlan& plan,
 
 }  // namespace
 
-RunResult HostEngine::run(const Request& request, int signal_fd) const {
+RunResult HostEngine::run(const Request& request, int signal_fd, const PullProgress& progress) const {
     Stopwatch watch;
     RunResult result;
     result.id = base::random_hex(6);
     result.image_ref = request.image;
     result.limits.requested = requested_limits(request.limits);
-    auto prepared = prepare(request, &result.timing_ms);
+    auto prepared = prepare(request, {.progress = progress, .cancel_fd = signal_fd}, &result.timing_ms);
     if (prepared) describe_plan(prepared.value(), host_, result);
     const Result<> ran =
         prepared ? run_prepared(request, prepared.value(), signal_fd, result) : Result<>(std::move(prepared).error());

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -179,6 +180,44 @@ def test_five_pulls_at_once_ask_for_every_blob_once(puller, registry):
     paths = [path for path, _ in registry.asked("blob")]
     assert sorted(paths) == sorted(f"/v2/app/blobs/{digest}" for digest in image.blobs), paths
     assert puller.leftovers() == []
+
+
+def test_a_run_shows_the_pull_of_its_image_unless_told_to_be_quiet(puller, registry, busybox_layout, host_features):
+    image = fake.LayoutImage(busybox_layout)
+    reference = registry.add(image)
+    ran = puller.call("run", reference, "--", "sh", "-c", "echo out; echo err >&2")
+    assert (ran.code, ran.stdout) == (0, "out\n"), ran
+    layer = fake.digest_of(image.layers[0])[7:19]
+    assert f"layer {layer}: " in ran.stderr and ran.stderr.endswith("err\n"), ran
+    assert puller.call("run", reference, "--", "true").stderr == ""
+    quiet = puller.call("run", "-q", "--pull", "always", reference, "--", "true")
+    assert (quiet.code, quiet.stderr) == (0, ""), quiet
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_run_that_is_still_pulling_at_once(puller, registry, number):
+    image = fake.small_image(layers=1)
+    reference = registry.add(image)
+    stalled = threading.Event()
+
+    def stall(handler):
+        handler.start_body(len(handler.blob()))
+        handler.wfile.write(handler.blob()[:1000])
+        stalled.set()
+        time.sleep(20)
+        return True
+    registry.fault("blob", lambda handler: handler.blob() in image.layers and stall(handler))
+    process = puller.coracle.start("run", "--json", reference, env=puller.env)
+    assert stalled.wait(30)
+    process.send_signal(signal.SIGWINCH)  # the terminal's size is no reason to end
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    started = time.monotonic()
+    process.send_signal(number)
+    record = json.loads(process.communicate(timeout=30)[0])
+    assert time.monotonic() - started < 2 and record["reason"] == "cancelled" and process.returncode == 125, record
+    harness.wait_for(lambda: not harness.descendants(), "coracle-image goes with its caller")
+    assert puller.images() == [] and puller.leftovers() == []
 
 
 # ---- lies ---------------------------------------------------------------------------------------------------------------
