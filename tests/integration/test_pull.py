@@ -682,3 +682,43 @@ def test_a_proxy_of_the_environment_is_used_unless_no_proxy_names_the_host(pulle
     asked = len(plain.requests)
     answer = pull_with_settings(puller, f"{host}/app:1", {**proxy, "no_proxy": "registry.example"}, plain_http=[host])
     assert "resolve" in answer["error"]["message"].lower() and len(plain.requests) == asked, answer
+
+
+def test_an_https_proxy_is_a_tunnel_and_sees_nothing_of_it(puller, registry):
+    image = fake.small_image(size=1000)
+    registry.add(image)
+    host = "registry.example:5000"  # exists for the proxy alone
+    puller.trust(host)
+    registry.fault("any", wants_basic)
+    log_in(puller, host, USER, PASSWORD, "--no-verify")
+    with fake.Proxy(registry.server.server_port) as proxy:
+        answer = pull_with_settings(puller, f"{host}/app:1", {"HTTPS_PROXY": f"http://anna:geheim@{proxy.host}"})
+        assert digest_in(answer) == image.digest
+        assert {line for line, _ in proxy.asked} == {f"CONNECT {host} HTTP/1.1"}
+        for _, headers in proxy.asked:
+            assert headers["Proxy-Authorization"] == "Basic " + basic_of("anna", "geheim") and "Authorization" not in headers
+        assert all("Proxy-Authorization" not in headers for _, _, _, headers in registry.requests)
+
+
+def test_a_proxy_that_refuses_is_told_without_its_password(puller, registry):
+    host = "registry.example:5000"
+    puller.trust(host)
+    with fake.Proxy(registry.server.server_port) as proxy:
+        proxy.refuse = 407
+        answer = pull_with_settings(puller, f"{host}/app:1", {"https_proxy": f"http://anna:geheim@{proxy.host}"})
+        assert "407" in answer["error"]["message"] and "geheim" not in json.dumps(answer) and registry.requests == [], answer
+
+
+# ---- certs.d --------------------------------------------------------------------------------------------------------------
+
+def test_a_registry_that_wants_to_know_its_clients_is_shown_the_certificate_of_certs_d(puller, certificates):
+    image = fake.small_image(size=1000)
+    with fake.Registry(certificates, known=True) as registry:
+        reference = registry.add(image)
+        puller.trust(registry.host)
+        assert_refused(puller, puller.pull(reference), "certificate required", "client.cert")
+        folder = puller.config / "coracle" / "certs.d" / registry.host
+        shutil.copy(certificates / "client.cert", folder)
+        assert_refused(puller, puller.pull(reference), "client.key")
+        shutil.copy(certificates / "client.key", folder)
+        assert_pulled(puller, puller.pull(reference), image)

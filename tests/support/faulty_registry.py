@@ -12,7 +12,9 @@ import os
 import pathlib
 import platform
 import re
+import select
 import socket
+import socketserver
 import ssl
 import struct
 import subprocess
@@ -92,7 +94,7 @@ def small_image(seed=0, layers=2, size=3 << 20):
 # ---- certificates -------------------------------------------------------------------------------------------------------
 
 def make_certificates(folder):
-    """ca.crt, srv.crt and srv.key for localhost in `folder`, by openssl."""
+    """ca.crt, srv.crt and srv.key for localhost and registry.example, client.cert and client.key, in `folder`, by openssl."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -102,9 +104,11 @@ def make_certificates(folder):
     key = ["-newkey", "rsa:2048", "-nodes"]
     openssl("req", "-x509", *key, "-days", "2", "-subj", "/CN=test authority", "-keyout", "ca.key", "-out", "ca.crt")
     openssl("req", *key, "-subj", "/CN=localhost", "-keyout", "srv.key", "-out", "srv.csr")
-    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-    openssl("x509", "-req", "-in", "srv.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile",
-            "names", "-out", "srv.crt")
+    openssl("req", *key, "-subj", "/CN=a client", "-keyout", "client.key", "-out", "client.csr")
+    (folder / "names").write_text("subjectAltName=DNS:localhost,DNS:registry.example,IP:127.0.0.1\n")
+    sign = ["x509", "-req", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2"]
+    openssl(*sign, "-in", "srv.csr", "-extfile", "names", "-out", "srv.crt")
+    openssl(*sign, "-in", "client.csr", "-out", "client.cert")
     return folder
 
 
@@ -120,7 +124,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle(self):
         with contextlib.suppress(OSError):  # the client may go at any time
-            super().handle()
+            try:
+                super().handle()
+            except ssl.SSLError:
+                self.hear_out()
+
+    def hear_out(self):
+        """Reads what still comes: closed with bytes unread, the connection would be reset and the client miss the alert."""
+        with socket.socket(fileno=os.dup(self.connection.fileno())) as plain:
+            plain.shutdown(socket.SHUT_WR)
+            plain.settimeout(5)
+            while plain.recv(1 << 16):
+                pass
 
     # -- for faults --
 
@@ -172,7 +187,10 @@ class Handler(BaseHTTPRequestHandler):
             faults = [*self.registry.faults.get("any", []), *self.registry.faults.get(kind, [])]
         if any(fault(self) for fault in faults):
             return
-        {"manifest": self.give_manifest, "blob": self.give_blob}.get(kind, lambda: self.answer(404))()
+        {"manifest": self.give_manifest, "blob": self.give_blob}.get(kind, self.give_other)()
+
+    def give_other(self):
+        return self.answer(200, b"{}") if self.path == "/v2/" else self.answer(404)
 
     def give_manifest(self):
         found = self.registry.manifests.get(urllib.parse.unquote(self.path.rpartition("/")[2]))
@@ -194,9 +212,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Registry:
-    """`with Registry(certificates) as registry`: HTTPS on a free port of localhost; without certificates plain HTTP."""
+    """`with Registry(certificates) as registry`: HTTPS on a free port of localhost; without certificates plain HTTP.
 
-    def __init__(self, certificates=None):
+    `known`: only clients whose certificate is of our authority are served.
+    """
+
+    def __init__(self, certificates=None, known=False):
         self.manifests, self.blobs, self.faults, self.requests = {}, {}, {}, []
         self.lock = threading.Lock()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -205,6 +226,9 @@ class Registry:
         if certificates:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificates / "srv.crt", certificates / "srv.key")
+            if known:
+                context.verify_mode = ssl.CERT_REQUIRED
+                context.load_verify_locations(certificates / "ca.crt")
             # The handshake belongs to the connection's own thread.
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
 
@@ -237,6 +261,55 @@ class Registry:
         """The requests of a kind as (path, headers)."""
         with self.lock:
             return [(path, headers) for found, _, path, headers in self.requests if found == kind]
+
+
+class Proxy:
+    """`with Proxy(port) as proxy`: an HTTP proxy whose every CONNECT leads to `port` of localhost.
+
+    `asked` has the targets and headers; `refuse`, where set, is the status that every CONNECT gets.
+    """
+
+    def __init__(self, port):
+        self.port, self.asked, self.refuse = port, [], None
+        proxy = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self):
+                head = []
+                while line := self.rfile.readline().decode().strip():
+                    head.append(line)
+                if not head:
+                    return
+                proxy.asked.append((head[0], dict(line.split(": ", 1) for line in head[1:])))
+                if proxy.refuse or not head[0].startswith("CONNECT "):
+                    self.wfile.write(b"HTTP/1.1 %d no\r\nContent-Length: 0\r\n\r\n" % (proxy.refuse or 405))
+                    return
+                self.wfile.write(b"HTTP/1.1 200 established\r\n\r\n")
+                with socket.create_connection(("127.0.0.1", proxy.port)) as there, contextlib.suppress(OSError):
+                    forward(self.connection, there)
+
+        self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.host = f"localhost:{self.server.server_address[1]}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def forward(one, other):
+    """Bytes in both directions until one side ends."""
+    to = {one: other, other: one}
+    while True:
+        for ready in select.select(to, [], [])[0]:
+            data = ready.recv(1 << 16)
+            if not data:
+                return
+            to[ready].sendall(data)
 
 
 def times(count, act):
