@@ -541,6 +541,62 @@ def test_an_identity_token_is_exchanged_by_post(puller, registry):
     assert_no_secret(done)
 
 
+def log_in(puller, host, user=USER, password=PASSWORD, *args):
+    return puller.call("login", "-u", user, "--password-stdin", *args, host, stdin=password.encode())
+
+
+def kept(puller):
+    file = puller.config / "coracle" / "auth.json"
+    return json.loads(file.read_text())["auths"] if file.exists() else {}
+
+
+def test_a_login_is_kept_only_where_the_registry_takes_it(puller, registry):
+    image = fake.small_image(size=1000)
+    reference = registry.add(image)
+    registry.fault("any", wants_basic)
+    wrong = log_in(puller, registry.host, password="secret-token")
+    assert wrong.code == 125 and "refuses the user 'u' or the password" in wrong.stderr and kept(puller) == {}, wrong
+    assert_no_secret(wrong)
+    assert len(registry.requests) == 2
+    done = log_in(puller, registry.host)
+    assert done.code == 0 and list(kept(puller)) == [registry.host], done
+    assert all(path == "/v2/" for _, _, path, _ in registry.requests)
+    assert_pulled(puller, puller.pull(reference), image)
+
+
+def test_a_login_by_token_asks_for_the_right_to_nothing(puller, registry):
+    right = "Basic " + basic_of(USER, PASSWORD)
+    tokens = TokenServer(registry, accept=lambda handler: handler.headers.get("Authorization") == right)
+    registry.fault("other", tokens.want)
+    wrong = log_in(puller, registry.host, password="wrong")
+    assert wrong.code == 125 and "refuses the login" in wrong.stderr and kept(puller) == {}, wrong
+    done = log_in(puller, registry.host + "/team")
+    assert done.code == 0 and list(kept(puller)) == [registry.host + "/team"], done
+    assert all("scope" not in path and "service=here" in path for path, _ in registry.asked("token"))
+    assert_no_secret(done)
+
+
+def test_a_registry_that_asks_nobody_keeps_the_login_with_a_warning(puller, registry):
+    done = log_in(puller, registry.host)
+    assert done.code == 0 and "does not ask" in done.stderr and list(kept(puller)) == [registry.host], done
+
+
+@pytest.mark.parametrize("status, words", {404: "does not have it", 403: "refuses", 500: "500"}.items())
+def test_what_is_no_registry_is_no_login(puller, registry, status, words):
+    registry.fault("other", lambda handler: handler.answer(status))
+    done = log_in(puller, registry.host)
+    assert done.code == 125 and words in done.stderr and kept(puller) == {}, done
+
+
+def test_a_login_without_the_registry_is_for_those_who_say_so(puller, registry):
+    registry.fault("any", lambda handler: handler.reset())
+    done = log_in(puller, registry.host)
+    assert done.code == 125 and "--no-verify" in done.stderr and kept(puller) == {}, done
+    asked = len(registry.requests)
+    assert log_in(puller, registry.host, USER, PASSWORD, "--no-verify").code == 0
+    assert list(kept(puller)) == [registry.host] and len(registry.requests) == asked
+
+
 def test_a_redirect_to_another_host_carries_no_credentials(puller, registry, other_host):
     image = fake.small_image(size=1000)
     reference = registry.add(image)
@@ -598,13 +654,17 @@ def test_a_pull_killed_at_any_moment_leaves_nothing_and_the_next_is_right(puller
 @pytest.mark.parametrize("mode", real.MODES)
 def test_docker_registry_gives_its_image_to_those_who_may_have_it(puller, certificates, busybox_layout, tmp_path, mode):
     with real.serve(mode, tmp_path, certificates) as (host, tokens):
-        reference = real.push(busybox_layout, "busybox", host, certificates, tmp_path)
+        reference = real.push(busybox_layout, "busybox", host, certificates, tmp_path, plain=mode == "plain")
         for trusted in [host, f"localhost:{tokens.server.server_port}"] if tokens else [host]:
             puller.trust(trusted)
-        if mode != "tls":
+        if mode == "plain":
+            assert_refused(puller, puller.pull(reference), "plain_http")
+            (puller.config / "coracle" / "config.yaml").write_text(json.dumps({"registries": {"plain_http": [host]}}))
+        if mode in ("basic", "token"):
             assert_refused(puller, puller.pull(reference), "coracle login")
-            (puller.config / "coracle" / "auth.json").write_text(
-                json.dumps({"auths": {host: {"auth": basic_of(real.USER, real.PASSWORD)}}}))
+            assert log_in(puller, host, password="wrong").code == 125
+            assert_refused(puller, puller.pull(reference), "coracle login")
+            assert log_in(puller, host, real.USER, real.PASSWORD).code == 0
         done = puller.pull(reference)
         assert done.code == 0, done
         assert puller.call("run", reference, "--", "echo", "hello").stdout == "hello\n"
