@@ -43,4 +43,12 @@ Result<std::string> run_as(plan::Ownership ownership, const base::IdMaps& maps,
     return ownership == plan::Ownership::subids ? base::run_in_userns(maps, act) : act();
 }
 
+Result<std::string> run_unlocked(plan::Ownership ownership, const base::IdMaps& maps,
+                                 const std::function<Result<std::string>()>& act) {
+    if (ownership != plan::Ownership::single) return run_as(ownership, maps, act);
+    auto done = base::run_in_userns(maps, act);
+    if (done || done.error().code != ErrorCode::unsupported) return done;
+    return act();
+}
+
 }  // namespace coracle::snapshot

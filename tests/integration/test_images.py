@@ -116,6 +116,22 @@ SCHEMAS = pathlib.Path("/usr/share/gocode/src/github.com/opencontainers/runtime-
 
 
 @pytest.mark.needs("sandbox", "machine")
+def test_a_bundle_holds_what_modes_and_owners_lock_away(empty_coracle, tmp_path):
+    archive = tmp_path / "rootfs.tar"
+    with tarfile.open(archive, "w") as tar:
+        for name, kind, mode, uid in (("etc", tarfile.DIRTYPE, 0o755, 0), ("etc/shadow", tarfile.REGTYPE, 0, 0),
+                                      ("locked", tarfile.DIRTYPE, 0, 0), ("locked/below", tarfile.REGTYPE, 0o644, 0)):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.mode, entry.uid = kind, mode, uid
+            tar.addfile(entry)
+    assert empty_coracle.call("import", archive, "--tag", "image").code == 0
+    bundle = tmp_path / "bundle"
+    done = empty_coracle.call("bundle", "-o", bundle, "image", "--", "x")
+    assert done.code == 0, done
+    assert [(bundle / "rootfs" / name).stat().st_mode & 0o7777 for name in ("etc/shadow", "locked")] == [0, 0]
+
+
+@pytest.mark.needs("sandbox", "machine")
 def test_a_bundle_is_valid_against_the_runtime_schema(coracle, tmp_path):
     import json
 
