@@ -20,6 +20,7 @@ import harness
 sys.path.insert(0, str(harness.REPOSITORY / "tests" / "support"))
 import faulty_registry as fake  # noqa: E402
 import real_registry as real  # noqa: E402
+from tunnel_proxy import Proxy  # noqa: E402
 
 pytestmark = pytest.mark.needs("machine")
 
@@ -751,7 +752,7 @@ def test_an_https_proxy_is_a_tunnel_and_sees_nothing_of_it(puller, registry):
     puller.trust(host)
     registry.fault("any", wants_basic)
     log_in(puller, host, USER, PASSWORD, "--no-verify")
-    with fake.Proxy(registry.server.server_port) as proxy:
+    with Proxy(registry.server.server_port) as proxy:
         answer = pull_with_settings(puller, f"{host}/app:1", {"HTTPS_PROXY": f"http://anna:geheim@{proxy.host}"})
         assert digest_in(answer) == image.digest
         assert {line for line, _ in proxy.asked} == {f"CONNECT {host} HTTP/1.1"}
@@ -763,7 +764,7 @@ def test_an_https_proxy_is_a_tunnel_and_sees_nothing_of_it(puller, registry):
 def test_a_proxy_that_refuses_is_told_without_its_password(puller, registry):
     host = "registry.example:5000"
     puller.trust(host)
-    with fake.Proxy(registry.server.server_port) as proxy:
+    with Proxy(registry.server.server_port) as proxy:
         proxy.refuse = 407
         answer = pull_with_settings(puller, f"{host}/app:1", {"https_proxy": f"http://anna:geheim@{proxy.host}"})
         assert "407" in answer["error"]["message"] and "geheim" not in json.dumps(answer) and registry.requests == [], answer
