@@ -46,9 +46,9 @@ Result<std::string> run_as(plan::Ownership ownership, const base::IdMaps& maps,
 Result<std::string> run_unlocked(plan::Ownership ownership, const base::IdMaps& maps,
                                  const std::function<Result<std::string>()>& act) {
     if (ownership != plan::Ownership::single) return run_as(ownership, maps, act);
+    // Hosts forbid these namespaces at several steps, with an errno of its own each (user_namespaces(7), AppArmor).
     auto done = base::run_in_userns(maps, act);
-    if (done || done.error().code != ErrorCode::unsupported) return done;
-    return act();
+    return done ? std::move(done) : act();
 }
 
 }  // namespace coracle::snapshot
