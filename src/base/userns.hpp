@@ -33,8 +33,9 @@ Error user_namespace_error(std::string_view act, int os_errno);
 // Writes the maps of `pid` with newuidmap(1) and newgidmap(1), which /etc/subuid and /etc/subgid must allow.
 Result<> write_id_maps_by_helpers(pid_t pid, const IdMaps& maps);
 
-// Forks; the child enters a new user namespace, becomes its uid 0 and calls `act`; its bytes or its Error come back.
-// glibc's fork keeps malloc usable in the child of a program with threads, no other lock may be needed by `act`.
+// Forks; maps of the caller's own ids alone are written here, others by the helpers above. The child enters a new user
+// namespace, becomes its uid 0 and calls `act`; its bytes or its Error come back. glibc's fork keeps malloc usable in
+// the child of a program with threads, no other lock may be needed by `act`.
 Result<std::string> run_in_userns(const IdMaps& maps, const std::function<Result<std::string>()>& act);
 
 }  // namespace coracle::base

@@ -92,7 +92,7 @@ Result<> Cgroup::hold_block_io(std::vector<Enforced>& enforced) const {
         const std::string line = io_max_line(rates);
         TRY_OK(set("io", "io.max", line));
         TRY(const std::string held, base::read_file_at(directory("io")->fd.get(), "io.max", 64_KiB));
-        if (("\n" + held).find("\n" + line + "\n") == std::string::npos) {
+        if (("\n" + held + "\n").find("\n" + line + "\n") == std::string::npos) {
             return make_error(ErrorCode::unavailable,
                               "the rates '" + line + "' were set but io.max holds '" + held + "'")
                 .at(Stage::cgroup);

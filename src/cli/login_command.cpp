@@ -15,7 +15,7 @@ constexpr Bytes longest_password = 64_KiB;
 
 constexpr CommandText login_text{
     "coracle login [OPTIONS] REGISTRY",
-    "Keep a user and a password for REGISTRY. The registry is not asked: a wrong one shows at the next pull.\n"
+    "Ask REGISTRY whether it takes a user and a password, and keep them if it does.\n"
     "They go into --authfile, $REGISTRY_AUTH_FILE or ~/.config/coracle/auth.json, readable for you alone.",
     "Examples:\n"
     "  coracle login registry.example:5000\n"
@@ -38,6 +38,11 @@ constexpr OptionRow<LoginDraft> login_rows[]{
     {"--password-stdin", "", "Login", "Read the password, or a token, from stdin",
      [](LoginDraft& draft, const std::string&) -> Result<> {
          draft.password_stdin = true;
+         return {};
+     }},
+    {"--no-verify", "", "Login", "Keep them without asking REGISTRY",
+     [](LoginDraft& draft, const std::string&) -> Result<> {
+         draft.request.verify = false;
          return {};
      }},
 };

@@ -1,7 +1,4 @@
 // `coracle pull`: an image from a registry into the store.
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "cli/command.hpp"
@@ -68,17 +65,9 @@ Result<> take_reference(PullDraft& draft, const Arguments& words) {
     return make_error(ErrorCode::invalid_request, message, "write: coracle pull REF").at(Stage::request);
 }
 
-std::size_t columns_of(int terminal) {
-    winsize size{};
-    return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 Result<std::vector<ImageInfo>> pull_with_text(const Engine& engine, const PullDraft& draft, int err) {
     using Clock = PullProgressText::Clock;
-    const bool terminal = ::isatty(err) == 1;
-    PullProgressText progress(terminal ? PullProgressText::Form::bars : PullProgressText::Form::lines, columns_of(err),
-                              // A closed stderr is no reason to give up the pull.
-                              [err](const std::string& lines) { (void)base::write_all(err, lines, "standard error"); });
+    PullProgressText progress = progress_on(err);
     auto images =
         engine.pull_image(draft.request, [&progress](const PullEvent& event) { progress.take(event, Clock::now()); });
     progress.finish(Clock::now());

@@ -2,9 +2,12 @@
 #include "cli/pull_progress.hpp"
 
 #include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "base/files.hpp"
 #include "cli/text.hpp"
 
 namespace coracle::cli {
@@ -37,6 +40,11 @@ std::string gauge(std::uint64_t bytes, std::uint64_t total, std::size_t width) {
     const double share = total == 0 ? 1.0 : std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total));
     const auto full = static_cast<std::size_t>(share * static_cast<double>(width));
     return "[" + std::string(full, '=') + std::string(width - full, ' ') + "]";
+}
+
+std::size_t columns_of(int terminal) {
+    winsize size{};
+    return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 std::string_view name_of(PullEvent::Kind kind) {
@@ -81,7 +89,7 @@ void PullProgressText::take(const PullEvent& event, Clock::time_point now) {
     const bool done = layer.present || (layer.bytes == layer.total && layer.begun);
     if (form_ == Form::lines) {
         if (done && !was_done) tell(layer);
-    } else if (!last_drawn_ || now - *last_drawn_ >= redraw_every) {
+    } else if ((done && !was_done) || !last_drawn_ || now - *last_drawn_ >= redraw_every) {
         draw(now);
     }
 }
@@ -127,6 +135,13 @@ void PullProgressText::draw(Clock::time_point now) {
 
 void PullProgressText::finish(Clock::time_point now) {
     if (form_ == Form::bars && !layers_.empty()) draw(now);
+}
+
+PullProgressText progress_on(int err) {
+    using Form = PullProgressText::Form;
+    return {::isatty(err) == 1 ? Form::bars : Form::lines, columns_of(err),
+            // A closed stderr is no reason to give up the pull.
+            [err](const std::string& text) { (void)base::write_all(err, text, "standard error"); }};
 }
 
 }  // namespace coracle::cli

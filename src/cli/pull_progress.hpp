@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ public:
         : form_(form), columns_(columns), write_(std::move(write)) {}
 
     void take(const PullEvent& event, Clock::time_point now);
-    // Draws the last state; nothing is drawn afterwards.
+    // Draws the last state, which only a pull that failed did not draw itself; nothing is drawn afterwards.
     void finish(Clock::time_point now);
 
 private:
@@ -47,5 +48,8 @@ private:
     std::size_t drawn_ = 0;  // lines on the screen
     std::optional<Clock::time_point> last_drawn_;
 };
+
+// Bars where `err` is a terminal, else lines.
+PullProgressText progress_on(int err);
 
 }  // namespace coracle::cli

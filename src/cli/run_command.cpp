@@ -1,5 +1,6 @@
 // `coracle run`: one sandbox from its image to its record.
 #include "base/try.hpp"
+#include "cli/pull_progress.hpp"
 #include "cli/record_json.hpp"
 #include "cli/run_options.hpp"
 #include "cli/signals.hpp"
@@ -30,7 +31,9 @@ Result<RunResult> execute(Context& context, RunDraft& draft, Arguments words) {
     TRY(const Request request, finish_request(draft, context.streams));
     TRY(const auto engine, context.open_engine(context.global.engine));
     TRY(const auto signals, SignalPipe::install());
-    return engine->run(request, signals.fd());
+    PullProgressText progress = progress_on(context.streams.err);
+    const auto tell = [&progress](const PullEvent& event) { progress.take(event, PullProgressText::Clock::now()); };
+    return engine->run(request, signals.fd(), draft.quiet ? PullProgress() : PullProgress(tell));
 }
 
 RunResult failed(const Error& error, const RunDraft& draft) {

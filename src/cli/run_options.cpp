@@ -174,6 +174,11 @@ constexpr OptionRow<RunDraft> record_rows[]{
     {"--json", "", "Record", "Capture both streams; print one JSON record on stdout and nothing else", set_json},
     {"--result", "FILE", "Record", "Write the record to FILE", set_result_file},
     {"--result-fd", "N", "Record", "Write the record to descriptor N, 3 or above", set_result_fd},
+    {"-q,--quiet", "", "Runtime and image", "Show no progress of a pull on stderr",
+     [](RunDraft& draft, const std::string&) -> Result<> {
+         draft.quiet = true;
+         return {};
+     }},
 };
 
 }  // namespace

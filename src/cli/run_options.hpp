@@ -17,11 +17,12 @@ struct RunDraft {
     std::vector<std::string> env_files;  // read first: -e wins over any file
     std::optional<std::string> script;   // a path, or "-"
     RecordOptions record;
+    bool quiet = false;  // no progress of a pull
 };
 
 // Everything that shapes the Request.
 void add_request_options(std::vector<BoundOption>& options, RunDraft& draft);
-// --json, --result, --result-fd.
+// --json, --result, --result-fd, --quiet.
 void add_record_options(std::vector<BoundOption>& options, RunDraft& draft);
 
 // [IMAGE] [--] [COMMAND [ARG...]] as they stood on the command line. Without IMAGE, or with "--" in its place, it is

@@ -49,6 +49,7 @@ struct LoginRequest {
     std::string registry;
     std::string username;
     std::string password;
+    bool verify = true;  // the registry is asked first, and what it refuses is not kept
 };
 struct LogoutRequest {
     std::optional<std::string> registry;  // absent: all of them
@@ -66,8 +67,9 @@ public:
 
     // Runs one sandbox to its end. Always a record: what goes wrong is its `reason`, never an exception. `signal_fd`,
     // where given, is a readable descriptor of one byte per event (a pipe): the byte is a signal number that is passed
-    // on to the program; after TERM, INT or HUP the run ends as `cancelled`, a second one kills at once.
-    virtual RunResult run(const Request& request, int signal_fd = -1) const = 0;
+    // on to the program; after TERM, INT or HUP the run ends as `cancelled`, a second one kills at once. `progress`,
+    // where given, is told of the pull of an image that the store lacks.
+    virtual RunResult run(const Request& request, int signal_fd = -1, const PullProgress& progress = {}) const = 0;
 
     // What would run, as JSON text with every decision in it.
     virtual Result<std::string> explain(const Request& request) const = 0;
@@ -101,7 +103,7 @@ public:
     virtual Result<> save_images(const SaveRequest& request) const = 0;
     virtual Result<DiskUsage> disk_usage() const = 0;
     // Keeps, or forgets, the caller's credentials in EngineOptions::authfile, $REGISTRY_AUTH_FILE or coracle's own
-    // file.
+    // file. Error of a login: denied where the registry refuses them, unavailable where it cannot be asked.
     virtual Result<LoginDone> login(const LoginRequest& request) const = 0;
     virtual Result<LoginDone> logout(const LogoutRequest& request) const = 0;
 };

@@ -39,7 +39,7 @@ DoctorReport HostEngine::doctor() const {
     Request request;
     request.image = "host";
     request.command = {"true"};
-    RunResult probe = run(request, -1);
+    RunResult probe = run(request, -1, {});
     DoctorReport report{.findings = plan::diagnose({.host = as_seen(host_, probe),
                                                     .steps = host::try_namespaces(host_.privileged),
                                                     .runc_version = version_of(places_.store, host_.runc),

@@ -72,25 +72,27 @@ Result<std::vector<std::filesystem::path>> HostEngine::unpacked(const image::Ima
     return std::vector{std::move(tree)};
 }
 
-Result<plan::ImageFacts> HostEngine::find_image(const Request& request, Prepared& prepared, Timing* timing) const {
+Result<plan::ImageFacts> HostEngine::find_image(const Request& request, const PullWatch& watch, Prepared& prepared,
+                                                Timing* timing) const {
     prepared.image_ref = request.image;
     if (is_host_image(request.image)) return plan::host_image_facts(host_, look_at_host_places());
-    Stopwatch watch;
-    TRY(prepared.image, resolve_image(request).at(Stage::resolve));
+    Stopwatch stopwatch;
+    TRY(prepared.image, resolve_image(request, watch).at(Stage::resolve));
     prepared.image_ref = prepared.image->ref;
-    if (timing != nullptr) timing->resolve = watch.lap();
+    if (timing != nullptr) timing->resolve = stopwatch.lap();
     TRY(prepared.layers, unpacked(*prepared.image).at(Stage::unpack));
     auto facts = image_facts(*prepared.image, prepared.layers).at(Stage::unpack);
-    if (timing != nullptr) timing->unpack = watch.lap();
+    if (timing != nullptr) timing->unpack = stopwatch.lap();
     return facts;
 }
 
-Result<Prepared> HostEngine::prepare(const Request& request, const host::HostFacts& host, Timing* timing) const {
+Result<Prepared> HostEngine::prepare(const Request& request, const host::HostFacts& host, const PullWatch& watch,
+                                     Timing* timing) const {
     Prepared prepared;
     Request asked = request;
     if (!asked.runtime) asked.runtime = options_.runtime;
     TRY(prepared.settled, plan::settle(asked, configuration_.config).at(Stage::plan));
-    TRY(const plan::ImageFacts facts, find_image(prepared.settled.request, prepared, timing));
+    TRY(const plan::ImageFacts facts, find_image(prepared.settled.request, watch, prepared, timing));
     TRY(auto volumes, look_at_volumes(prepared.settled.request.volumes).at(Stage::plan));
     TRY(auto devices, look_at_devices(prepared.settled.request.limits.io_max).at(Stage::plan));
     TRY(prepared.plan, plan::make_plan({.request = prepared.settled.request,
@@ -110,12 +112,12 @@ Result<Prepared> HostEngine::prepare(const Request& request, const host::HostFac
 Result<std::string> HostEngine::explain(const Request& request) const {
     Request asked = request;
     asked.pull = PullPolicy::never;  // it tells, and does nothing
-    TRY(const Prepared prepared, prepare(asked, host_, nullptr));
+    TRY(const Prepared prepared, prepare(asked, host_));
     return explain_plan(prepared, plan::limit_sources(request, prepared.settled));
 }
 
 Result<> HostEngine::write_bundle(const Request& request, const std::filesystem::path& target) const {
-    TRY(const Prepared prepared, prepare(request, host_, nullptr));
+    TRY(const Prepared prepared, prepare(request, host_));
     return write_portable_bundle(store_, prepared, target);
 }
 

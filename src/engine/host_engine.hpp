@@ -13,6 +13,12 @@
 
 namespace coracle::engine {
 
+// Who is told of a pull that a run needs, and where signals come from that end it.
+struct PullWatch {
+    PullProgress progress{};
+    int cancel_fd = -1;
+};
+
 class HostEngine final : public Engine {
 public:
     HostEngine(EngineOptions options, Configuration configuration, Places places, content::Store store,
@@ -23,7 +29,7 @@ public:
           store_(std::move(store)),
           host_(std::move(host)) {}
 
-    RunResult run(const Request& request, int signal_fd) const override;
+    RunResult run(const Request& request, int signal_fd, const PullProgress& progress) const override;
     Result<std::string> explain(const Request& request) const override;
     Result<> write_bundle(const Request& request, const std::filesystem::path& target) const override;
     Result<std::vector<ImageInfo>> import_image(const ImportRequest& request) const override;
@@ -43,15 +49,22 @@ public:
 
 private:
     // The request's image, pulled where its policy says so.
-    Result<image::Image> resolve_image(const Request& request) const;
+    Result<image::Image> resolve_image(const Request& request, const PullWatch& watch) const;
+    Result<std::vector<ImageInfo>> pull_watched(const PullRequest& request, const PullWatch& watch) const;
+    // coracle-image. Error: unsupported where it is not installed.
+    Result<std::filesystem::path> image_program_path() const;
+    // Error as Engine::login(); unsupported where nobody can say.
+    Result<> ask_registry(const std::string& registry, const LoginRequest& request) const;
     // Image, layers and plan; `timing`, where given, takes the stages' times.
-    Result<Prepared> prepare(const Request& request, const host::HostFacts& host, Timing* timing) const;
+    Result<Prepared> prepare(const Request& request, const host::HostFacts& host, const PullWatch& watch = {},
+                             Timing* timing = nullptr) const;
     // The facts of the image that the request names; `prepared` and `timing` are filled up.
-    Result<plan::ImageFacts> find_image(const Request& request, Prepared& prepared, Timing* timing) const;
+    Result<plan::ImageFacts> find_image(const Request& request, const PullWatch& watch, Prepared& prepared,
+                                        Timing* timing) const;
     // The directories of the image in the form that this host can mount, lowest first.
     Result<std::vector<std::filesystem::path>> unpacked(const image::Image& image) const;
     // One plan for this host and its run.
-    Result<> attempt(const Request& request, const host::HostFacts& host, int signal_fd, RunResult& result) const;
+    Result<> attempt(const Request& request, const host::HostFacts& host, const PullWatch& pull, RunResult& result) const;
     // The run proper; on the way `result` fills up. An Error: nothing of the program ran.
     Result<> run_prepared(const Request& request, const Prepared& prepared, int signal_fd, RunResult& result) const;
 

@@ -6,6 +6,7 @@
 #include "base/try.hpp"
 #include "credentials/credentials.hpp"
 #include "engine/host_engine.hpp"
+#include "image_program/client.hpp"
 
 namespace coracle::engine {
 
@@ -37,6 +38,16 @@ void warn_of_earlier(const credentials::Sources& sources, const std::filesystem:
 
 }  // namespace
 
+Result<> HostEngine::ask_registry(const std::string& registry, const LoginRequest& request) const {
+    TRY(const auto program, image_program_path());
+    const image_program::LoginJob job{
+        .host = registry.substr(0, registry.find('/')),
+        .credentials = {.username = request.username, .password = request.password, .identity_token = {}},
+        .registries = configuration_.config.registries};
+    TRY_OK(image_program::run_program(program, image_program::to_line(job), std::nullopt, {}));
+    return {};
+}
+
 Result<LoginDone> HostEngine::login(const LoginRequest& request) const {
     TRY(const std::string registry, credentials::parse_registry(request.registry));
     if (request.username.find(':') != std::string::npos) {
@@ -44,9 +55,20 @@ Result<LoginDone> HostEngine::login(const LoginRequest& request) const {
                           "it ends the name where name and password are sent together (RFC 7617)");
     }
     TRY(const auto file, file_to_change(options_));
+    LoginDone done{.file = file, .warnings = {}};
+    if (request.verify) {
+        Result<> asked = ask_registry(registry, request);
+        // Where nobody can say whether they are right they are kept as they are.
+        if (!asked && asked.error().code == ErrorCode::unsupported) {
+            done.warnings.push_back("the login is kept without a check: " + asked.error().message);
+        } else if (!asked) {
+            Error error = std::move(asked).error();
+            if (error.hint.empty()) error.hint = "--no-verify keeps it without asking the registry";
+            return error;
+        }
+    }
     TRY_OK(credentials::store_credentials(
         file, registry, {.username = request.username, .password = request.password, .identity_token = {}}));
-    LoginDone done{.file = file, .warnings = {}};
     warn_of_earlier(credentials::find_sources(options_.authfile), file, registry, done.warnings);
     return done;
 }

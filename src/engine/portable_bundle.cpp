@@ -11,6 +11,7 @@
 #include "base/try.hpp"
 #include "policy/seccomp.hpp"
 #include "runtime_config/runtime_config.hpp"
+#include "snapshot/ownership.hpp"
 #include "snapshot/snapshots.hpp"
 
 namespace coracle::engine {
@@ -79,7 +80,12 @@ Result<> fill(const content::Store& store, const Prepared& prepared, const std::
         TRY_OK(
             snapshot::Snapshots(store).flatten(*prepared.image, plan.ownership, plan.id_maps, root).at(Stage::unpack));
     }
-    TRY_OK(complete_root(root, plan.rootfs).at(Stage::rootfs));
+    const auto complete = [&]() -> Result<std::string> {
+        TRY_OK(complete_root(root, plan.rootfs));
+        return std::string();
+    };
+    // A directory on the way may be another id's, or forbid its owner to write.
+    TRY_OK(snapshot::run_unlocked(plan.ownership, plan.id_maps, complete).at(Stage::rootfs));
     TRY(const base::UniqueFd folder, base::open_dir(target));
     return base::write_new_file_at(folder.get(), "config.json", config);
 }
@@ -100,7 +106,11 @@ Result<> write_portable_bundle(const content::Store& store, const Prepared& prep
     }
     auto filled = fill(store, prepared, target, config);
     if (!filled) {
-        (void)base::remove_tree_at(folder.get(), "rootfs");
+        const auto remove = [&]() -> Result<std::string> {
+            (void)base::remove_tree_at(folder.get(), "rootfs");
+            return std::string();
+        };
+        (void)snapshot::run_unlocked(plan.ownership, plan.id_maps, remove);
         (void)base::remove_tree_at(folder.get(), "config.json");
     }
     return filled;

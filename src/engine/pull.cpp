@@ -8,12 +8,15 @@
 
 namespace coracle::engine {
 
-Result<std::vector<ImageInfo>> HostEngine::pull_image(const PullRequest& request, const PullProgress& progress) const {
+Result<std::filesystem::path> HostEngine::image_program_path() const {
     const auto program = options_.image_program ? options_.image_program : image_program::find_program();
-    if (!program || program->empty())
-        return make_error(ErrorCode::unsupported, "the program coracle-image is not installed",
-                          "put it beside coracle or into ../libexec/coracle; files come in by `coracle import`")
-            .at(Stage::resolve);
+    if (program && !program->empty()) return *program;
+    return make_error(ErrorCode::unsupported, "the program coracle-image is not installed",
+                      "put it beside coracle or into ../libexec/coracle; files come in by `coracle import`");
+}
+
+Result<std::vector<ImageInfo>> HostEngine::pull_watched(const PullRequest& request, const PullWatch& watch) const {
+    TRY(const auto program, image_program_path().at(Stage::resolve));
     PullRequest asked = request;
     asked.parallel = image_parallel(request.parallel, configuration_.config);
     const plan::IdMapping mapping = plan::choose_id_mapping(host_);
@@ -24,10 +27,16 @@ Result<std::vector<ImageInfo>> HostEngine::pull_image(const PullRequest& request
                                      .request = std::move(asked),
                                      .registries = configuration_.config.registries,
                                      .auth_files = credentials::find_sources(options_.authfile).files};
-    return image_program::run_program(*program, image_program::to_line(job), std::nullopt, progress).at(Stage::resolve);
+    return image_program::run_program(program, image_program::to_line(job), std::nullopt, watch.progress,
+                                      watch.cancel_fd)
+        .at(Stage::resolve);
 }
 
-Result<image::Image> HostEngine::resolve_image(const Request& request) const {
+Result<std::vector<ImageInfo>> HostEngine::pull_image(const PullRequest& request, const PullProgress& progress) const {
+    return pull_watched(request, {.progress = progress});
+}
+
+Result<image::Image> HostEngine::resolve_image(const Request& request, const PullWatch& watch) const {
     if (request.pull != PullPolicy::always) {
         auto image = image::resolve(store_, request.image);
         const bool absent = !image && image.error().code == ErrorCode::not_found;
@@ -36,7 +45,7 @@ Result<image::Image> HostEngine::resolve_image(const Request& request) const {
         // A short name without a registry to look for it is a name of the store, and the store's hint fits it.
         if (!reference.names_registry() && configuration_.config.registries.search.empty()) return image;
     }
-    TRY(const auto pulled, pull_image({.reference = request.image, .platform = {}}, [](const PullEvent&) {}));
+    TRY(const auto pulled, pull_watched({.reference = request.image, .platform = {}}, watch));
     return image::resolve(store_, pulled.front().ref);
 }
 

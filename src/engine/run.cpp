@@ -55,26 +55,27 @@ std::optional<host::HostFacts> without_scope(const host::HostFacts& host, const 
 
 }  // namespace
 
-RunResult HostEngine::run(const Request& request, int signal_fd) const {
+RunResult HostEngine::run(const Request& request, int signal_fd, const PullProgress& progress) const {
     Stopwatch watch;
     RunResult result;
     result.id = base::random_hex(6);
     result.image_ref = request.image;
     result.limits.requested = requested_limits(request.limits);
-    Result<> ran = attempt(request, host_, signal_fd, result);
+    const PullWatch pull{.progress = progress, .cancel_fd = signal_fd};
+    Result<> ran = attempt(request, host_, pull, result);
     if (const auto refused = ran ? std::nullopt : without_scope(host_, result, ran.error())) {
-        ran = attempt(request, *refused, signal_fd, result);
+        ran = attempt(request, *refused, pull, result);
     }
     if (!ran) refuse(ran.error(), result);
     result.timing_ms.total = watch.total();
     return result;
 }
 
-Result<> HostEngine::attempt(const Request& request, const host::HostFacts& host, int signal_fd,
+Result<> HostEngine::attempt(const Request& request, const host::HostFacts& host, const PullWatch& pull,
                              RunResult& result) const {
-    TRY(const Prepared prepared, prepare(request, host, &result.timing_ms));
+    TRY(const Prepared prepared, prepare(request, host, pull, &result.timing_ms));
     describe_plan(prepared, host, result);
-    return run_prepared(request, prepared, signal_fd, result);
+    return run_prepared(request, prepared, pull.cancel_fd, result);
 }
 
 Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepared, int signal_fd,

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "oci/platform.hpp"
 #include "policy/capabilities.hpp"
 
 namespace coracle::engine {
@@ -56,6 +57,11 @@ void judge_exec(const plan::ExecutionPlan& plan, const init::Failed& failed, Run
     const bool searched = program.find('/') == std::string::npos;
     result.message = "execute '" + program + "': " + (missing && searched ? "not found in PATH" : cause);
     if (failed.os_errno == ENOEXEC) result.hint = "the file is no program of this machine; a script needs a '#!' line";
+    if (failed.os_errno == ENOEXEC && !plan.foreign_platform.empty()) {
+        result.hint = "the image is for " + plan.foreign_platform + ", this machine is " +
+                      oci::to_string(oci::this_platform()) +
+                      ": take it for this machine, or install an emulator (qemu-user-static)";
+    }
     if (missing && !searched) result.hint = interpreter_hint(plan);
 }
 

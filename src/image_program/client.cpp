@@ -2,6 +2,7 @@
 #include "image_program/client.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/ending_signal.hpp"
 #include "base/files.hpp"
 #include "base/try.hpp"
 
@@ -113,10 +115,10 @@ Error not_started(const std::filesystem::path& program) {
     return error;
 }
 
-// Lines from a pipe.
+// Lines from a pipe, until the caller's signal.
 class Lines {
 public:
-    explicit Lines(int fd) : fd_(fd) {}
+    Lines(int fd, int cancel_fd) : fd_(fd), cancel_fd_(cancel_fd) {}
 
     // No value: the end.
     Result<std::optional<std::string>> next() {
@@ -129,6 +131,7 @@ public:
             }
             scanned_ = text_.size();
             if (scanned_ > longest_line) return make_error(ErrorCode::internal, "coracle-image: an endless line");
+            TRY_OK(wait());
             std::array<char, 4096> buffer{};
             const ssize_t got = ::read(fd_, buffer.data(), buffer.size());
             if (got < 0 && errno == EINTR) continue;
@@ -139,13 +142,35 @@ public:
     }
 
 private:
+    Result<> wait() {
+        for (;;) {
+            std::array<pollfd, 2> waits{{{fd_, POLLIN, 0}, {cancel_fd_, POLLIN, 0}}};
+            if (::poll(waits.data(), waits.size(), -1) < 0) {
+                if (errno == EINTR) continue;
+                return os_error("poll", errno);
+            }
+            if (waits[1].revents != 0) TRY_OK(heed_signal());
+            if (waits[0].revents != 0) return {};
+        }
+    }
+
+    Result<> heed_signal() {
+        unsigned char number = 0;
+        const ssize_t got = ::read(cancel_fd_, &number, 1);
+        if (got == 0) cancel_fd_ = -1;  // no signal can come from there any more
+        if (got != 1 || !base::asks_for_the_end(number)) return {};
+        Error cancelled = make_error(ErrorCode::unavailable, "ended by the caller's signal");
+        cancelled.os_errno = ECANCELED;
+        return cancelled;
+    }
+
     int fd_;
+    int cancel_fd_;
     std::string text_;
     std::size_t scanned_ = 0;
 };
 
-Result<std::optional<Answer>> listen(int fd, const OnEvent& on_event) {
-    Lines lines(fd);
+Result<std::optional<Answer>> listen(Lines lines, const OnEvent& on_event) {
     for (;;) {
         TRY(const auto line, lines.next());
         if (!line) return std::optional<Answer>();
@@ -170,7 +195,7 @@ std::optional<std::filesystem::path> find_program() {
 }
 
 Result<Answer> run_program(const std::filesystem::path& program, const std::string& request, std::optional<int> stream,
-                           const OnEvent& on_event) {
+                           const OnEvent& on_event, int cancel_fd) {
     TRY(Pipe in, make_input());
     TRY(Pipe out, make_pipe());
     TRY(const pid_t pid, spawn(program, in.read.get(), out.write.get(), stream));
@@ -180,7 +205,7 @@ Result<Answer> run_program(const std::filesystem::path& program, const std::stri
     // Its standard input stays open: the program takes the end of it for our death. How a program fares that does not
     // listen, its end tells.
     send_all(in.write.get(), request);
-    TRY(auto answer, listen(out.read.get(), on_event));
+    TRY(auto answer, listen(Lines(out.read.get(), cancel_fd), on_event));
     if (answer) {
         child.wait();
         return std::move(*answer);

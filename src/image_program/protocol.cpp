@@ -115,6 +115,14 @@ ImportJob import_job_from(const Json& value) {
             .tag = text_or_none(value.at("tag"))};
 }
 
+Json to_json(const policy::RegistrySettings& settings) {
+    return {{"search", settings.search},
+            {"plain_http", settings.plain_http},
+            {"blocked", settings.blocked},
+            {"mirrors", settings.mirrors},
+            {"certs_dir", settings.certs_dir ? Json(settings.certs_dir->string()) : Json()}};
+}
+
 policy::RegistrySettings registries_from(const Json& value) {
     using Texts = std::vector<std::string>;
     return {.search = value.at("search").get<Texts>(),
@@ -122,6 +130,14 @@ policy::RegistrySettings registries_from(const Json& value) {
             .blocked = value.at("blocked").get<Texts>(),
             .mirrors = value.at("mirrors").get<std::map<std::string, Texts>>(),
             .certs_dir = text_or_none(value.at("certs_dir"))};
+}
+
+LoginJob login_job_from(const Json& value) {
+    return {.host = value.at("host").get<std::string>(),
+            .credentials = {.username = value.at("username").get<std::string>(),
+                            .password = value.at("password").get<std::string>(),
+                            .identity_token = {}},
+            .registries = registries_from(value.at("registries"))};
 }
 
 PullJob pull_job_from(const Json& value) {
@@ -188,26 +204,29 @@ std::string to_line(const PullJob& job) {
     Json files = Json::array();
     for (const auto& file : job.auth_files)
         files.push_back({{"path", file.path.string()}, {"required", file.required}});
-    const auto& certs = job.registries.certs_dir;
     return line({{"act", "pull"},
                  {"to", to_json(job.to)},
                  {"reference", job.request.reference},
                  {"platform", job.request.platform ? Json(*job.request.platform) : Json()},
                  {"parallel", job.request.parallel ? Json(*job.request.parallel) : Json()},
                  {"stall_ns", job.request.stall_timeout.count()},
-                 {"registries",
-                  {{"search", job.registries.search},
-                   {"plain_http", job.registries.plain_http},
-                   {"blocked", job.registries.blocked},
-                   {"mirrors", job.registries.mirrors},
-                   {"certs_dir", certs ? Json(certs->string()) : Json()}}},
+                 {"registries", to_json(job.registries)},
                  {"auth_files", std::move(files)}});
+}
+
+std::string to_line(const LoginJob& job) {
+    return line({{"act", "login"},
+                 {"host", job.host},
+                 {"username", job.credentials.username},
+                 {"password", job.credentials.password},
+                 {"registries", to_json(job.registries)}});
 }
 
 Result<Job> parse_job(std::string_view text) {
     try {
         const Json value = Json::parse(text);
         if (value.at("act") == "pull") return Job(pull_job_from(value));
+        if (value.at("act") == "login") return Job(login_job_from(value));
         return Job(import_job_from(value));
     } catch (const Json::exception& problem) {
         return malformed(problem);

@@ -45,10 +45,18 @@ struct PullJob {
     std::vector<credentials::Sources::File> auth_files{};
 };
 
-using Job = std::variant<ImportJob, PullJob>;
+// A question of `coracle login`; the answer to it is no images.
+struct LoginJob {
+    std::string host;
+    credentials::Credentials credentials;
+    policy::RegistrySettings registries{};
+};
+
+using Job = std::variant<ImportJob, PullJob, LoginJob>;
 
 std::string to_line(const ImportJob& job);
 std::string to_line(const PullJob& job);
+std::string to_line(const LoginJob& job);
 Result<Job> parse_job(std::string_view line);
 
 using Answer = std::vector<ImageInfo>;

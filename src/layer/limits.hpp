@@ -17,7 +17,7 @@ struct Limits {
     Bytes image_unpacked = 128_GiB;           // max_image_unpacked: of all layers of an image
     Bytes stream = 66_GiB;                    // max_stream: bytes of one uncompressed tar, padding included
     std::uint64_t expansion = 100;            // max_expansion: times that a tar may be larger than its blob ...
-    Bytes expansion_free = 1_GiB;             // expansion_free: ... above this size: zeros in gzip reach 1032
+    Bytes expansion_free = 768_MiB;           // expansion_free: ... above this size: zeros in gzip reach 1032
     std::uint64_t path_bytes = 4095;          // max_path: PATH_MAX without its NUL: longer ones cannot be opened
     std::uint64_t path_depth = 256;           // max_path_depth: components of one path
     Bytes header = 1_MiB;                     // max_pax: PAX, GNU long name and GNU long link records of one entry

@@ -26,7 +26,11 @@ Result<> Whiteouts::hide(int parent_fd, const std::string& name) const {
     }
     // Making the device 0/0 needs no privilege since Linux 5.8.
     if (::mknodat(parent_fd, name.c_str(), S_IFCHR, ::makedev(0, 0)) == 0) return {};
-    return os_error("create the whiteout of '" + printable(name) + "'", errno);
+    // EPERM: overlayfs keeps whiteouts to itself (ovl_mknod() in fs/overlayfs/dir.c).
+    return os_error("create the whiteout of '" + printable(name) + "'", errno)
+        .with_hint(
+            "put the store on a file system of its own (ext4, xfs, btrfs, tmpfs), in a container on a volume: "
+            "overlayfs takes no whiteouts of others");
 }
 
 Result<> Whiteouts::hide_content(int dir_fd) const {

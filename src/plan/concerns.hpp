@@ -17,6 +17,7 @@ Result<> check_request(const Request& request);
 Result<Runtime> choose_runtime(const Request& request, const host::HostFacts& host);
 // The user inside; where the mapping cannot carry the image's user it is container root, with a warning.
 Result<ResolvedUser> choose_user(const PlanInput& input, ExecutionPlan& plan);
+void note_platform(const PlanInput& input, ExecutionPlan& plan);
 Result<> plan_process(const PlanInput& input, const ResolvedUser& user, ExecutionPlan& plan);
 Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan);
 Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan);

@@ -16,6 +16,7 @@ Result<ExecutionPlan> make_plan(const PlanInput& input) {
     plan.hostname = "sandbox";
     TRY(plan.runtime, choose_runtime(input.request, input.host));
     TRY(const ResolvedUser user, choose_user(input, plan));
+    note_platform(input, plan);
     TRY_OK(plan_process(input, user, plan));
     TRY_OK(plan_limits(input, plan));
     TRY_OK(plan_mounts(input, plan));

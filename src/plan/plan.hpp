@@ -167,6 +167,7 @@ struct ExecutionPlan {
     std::vector<Degraded> degraded;
     Runtime runtime;
     std::optional<std::string> script;  // content of /coracle/script
+    std::string foreign_platform;       // "linux/arm64" where the image is for another machine than this; else empty
     std::vector<std::string> warnings;
 };
 

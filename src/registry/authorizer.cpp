@@ -43,9 +43,12 @@ std::string Authorizer::header() const {
     return header_;
 }
 
+std::string Authorizer::scope() const {
+    return location_.repository.empty() ? std::string() : "repository:" + location_.repository + ":pull";
+}
+
 Error Authorizer::refusal(std::string_view why) const {
-    return make_error(ErrorCode::denied, location_.host + "/" + location_.repository + ": " + std::string(why),
-                      "check the name, or log in: coracle login " + location_.host);
+    return make_error(ErrorCode::denied, to_string(location_) + ": " + std::string(why), access_hint(location_));
 }
 
 Result<> Authorizer::renew(const std::vector<std::string>& challenges, const std::string& refused) {
@@ -78,9 +81,14 @@ Result<HttpRequest> Authorizer::token_request(const Challenge& challenge) const 
                        "&refresh_token=" + encode_value(credentials_->identity_token);
         return request;
     }
-    const char joint = realm.text.find('?') == std::string::npos ? '?' : '&';
-    std::string text = realm.text + joint + "scope=" + encode_value(scope());
-    if (!challenge.service.empty()) text += "&service=" + encode_value(challenge.service);
+    std::string text = realm.text;
+    const auto add = [&text](std::string_view key, const std::string& value) {
+        if (value.empty()) return;
+        text += text.find('?') == std::string::npos ? '?' : '&';
+        text += std::string(key) + "=" + encode_value(value);
+    };
+    add("scope", scope());
+    add("service", challenge.service);
     TRY(request.url, parse_url(text));
     if (credentials_ && !credentials_->username.empty()) request.authorization = basic(*credentials_);
     return request;

@@ -13,7 +13,7 @@
 
 namespace coracle::registry {
 
-// One repository's right to pull, shared by all threads that ask for its content.
+// One repository's right to pull, or a login without one, shared by all threads that ask for its content.
 class Authorizer {
 public:
     // `http` must outlive it. `origin` is the registry's: what it says about tokens is followed under its transport.
@@ -33,7 +33,8 @@ private:
     Result<std::string> answer(const Challenge& challenge, bool first) const;
     Result<std::string> fetch_token(const Challenge& challenge) const;
     Result<HttpRequest> token_request(const Challenge& challenge) const;
-    std::string scope() const { return "repository:" + location_.repository + ":pull"; }
+    // Empty for a login, which asks for the right to nothing.
+    std::string scope() const;
     Error refusal(std::string_view why) const;
 
     const Http& http_;

@@ -190,6 +190,12 @@ Error Exchange::failure() const {
     const CURLcode code = ended_.value_or(CURLE_OK);
     if (head_too_large_) return make_error(ErrorCode::corrupt, server_ + ": the head of its answer exceeds 256 KiB");
     const std::string message = server_ + ": " + (said_.front() != '\0' ? said_.c_str() : curl_easy_strerror(code));
+    // TLS 1.3 has its own alert for a missing one (RFC 8446, 6.2); before, servers say that it is bad.
+    if (message.find("alert certificate required") != std::string::npos ||
+        message.find("alert bad certificate") != std::string::npos)
+        return make_error(
+            ErrorCode::denied, message,
+            "the server wants to know its clients: put client.cert and client.key into certs.d/" + server_);
     switch (code) {
         case CURLE_PEER_FAILED_VERIFICATION:
         case CURLE_SSL_CACERT_BADFILE:

@@ -41,11 +41,14 @@ Result<std::vector<Location>> locate(const oci::Reference& reference, const poli
     return locations;
 }
 
+Result<> check_allowed(const Location& location, const policy::RegistrySettings& settings) {
+    if (!settings.is_blocked(location.host, location.repository)) return {};
+    return make_error(ErrorCode::denied, to_string(location) + ": the configuration blocks it",
+                      "see registries: blocked");
+}
+
 Result<std::vector<Location>> with_mirrors(const Location& location, const policy::RegistrySettings& settings) {
-    if (settings.is_blocked(location.host, location.repository))
-        return make_error(ErrorCode::denied,
-                          location.host + "/" + location.repository + ": the configuration blocks it",
-                          "see registries: blocked");
+    TRY_OK(check_allowed(location, settings));
     std::vector<Location> places;
     for (const std::string& mirror : settings.mirrors_of(location.host, location.repository)) {
         Location place = on_mirror(mirror, location.repository);
@@ -59,6 +62,15 @@ Result<Url> repository_url(const Location& location, const policy::RegistrySetti
     const std::string server = location.host == hub ? "registry-1.docker.io" : location.host;
     const std::string scheme = settings.is_plain_http(location.host) ? "http" : "https";
     return parse_url(scheme + "://" + server + "/v2/" + location.repository);
+}
+
+std::string to_string(const Location& location) {
+    return location.repository.empty() ? location.host : location.host + "/" + location.repository;
+}
+
+std::string access_hint(const Location& location) {
+    if (location.repository.empty()) return "check the user and the password";
+    return "check the name, or log in: coracle login " + location.host;
 }
 
 std::string name_in_store(const oci::Reference& reference, const Location& location) {

@@ -61,8 +61,7 @@ Error Repository::refusal(Response& response) const {
     if (status != 401 && status != 403)
         return unexpected_status(url_.origin.authority(), status).within("the registry" + remark);
     if (response.is_from_origin())
-        return make_error(ErrorCode::denied, location_.host + " refuses" + remark,
-                          "check the name, or log in: coracle login " + location_.host);
+        return make_error(ErrorCode::denied, location_.host + " refuses" + remark, access_hint(location_));
     return make_error(ErrorCode::denied, "the server that " + location_.host + " redirects to refuses");
 }
 
@@ -82,6 +81,12 @@ Result<std::unique_ptr<Response>> Repository::get(const std::string& path, std::
         response.reset();
         TRY_OK(authorizer_.renew(challenges, authorization));
     }
+}
+
+Result<> Repository::log_in() const {
+    TRY_OK(get("", {}, true));
+    if (!authorizer_.header().empty()) return {};
+    return make_error(ErrorCode::unsupported, location_.host + " does not ask who somebody is");
 }
 
 Result<Document> Repository::manifest(const std::string& tag_or_digest) const {

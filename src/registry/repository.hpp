@@ -30,6 +30,10 @@ public:
 
     const Location& location() const { return location_; }
 
+    // Of a location without a repository: asks the registry itself whether it takes the credentials. Error: denied,
+    // unavailable; unsupported where it never asks for any.
+    Result<> log_in() const;
+
     // By tag or digest; at most 4 MiB, and proven against the digest that the registry tells of it. Error: not_found,
     // denied, unavailable, corrupt.
     Result<Document> manifest(const std::string& tag_or_digest) const;

@@ -29,6 +29,14 @@ std::string part(const Parts& parts, CURLUPart which, unsigned flags = 0) {
     return copy;
 }
 
+// libcurl undoes percent signs in a host, and what comes out may mean something else where it is put together again.
+bool is_host(std::string_view host) {
+    return !host.empty() && std::all_of(host.begin(), host.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               std::string_view("-._:[]").find(c) != std::string_view::npos;
+    });
+}
+
 Result<Url> finish(const Parts& parts, std::string_view text) {
     if (!part(parts, CURLUPART_USER).empty() || !part(parts, CURLUPART_PASSWORD).empty())
         return bad_url("...", "holds a user name or password");
@@ -40,7 +48,8 @@ Result<Url> finish(const Parts& parts, std::string_view text) {
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     const std::string port = part(parts, CURLUPART_PORT, CURLU_DEFAULT_PORT);
     const auto read = std::from_chars(port.data(), port.data() + port.size(), url.origin.port);
-    if (url.origin.host.empty() || read.ec != std::errc() || url.origin.port == 0) return bad_url(text, "has no host");
+    if (!is_host(url.origin.host) || read.ec != std::errc() || url.origin.port == 0)
+        return bad_url(text, "has no host");
     return url;
 }
 

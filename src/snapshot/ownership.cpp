@@ -43,4 +43,12 @@ Result<std::string> run_as(plan::Ownership ownership, const base::IdMaps& maps,
     return ownership == plan::Ownership::subids ? base::run_in_userns(maps, act) : act();
 }
 
+Result<std::string> run_unlocked(plan::Ownership ownership, const base::IdMaps& maps,
+                                 const std::function<Result<std::string>()>& act) {
+    if (ownership != plan::Ownership::single) return run_as(ownership, maps, act);
+    // Hosts forbid these namespaces at several steps, with an errno of its own each (user_namespaces(7), AppArmor).
+    auto done = base::run_in_userns(maps, act);
+    return done ? std::move(done) : act();
+}
+
 }  // namespace coracle::snapshot

@@ -22,4 +22,10 @@ layer::OpaqueMark opaque_mark_of(plan::Ownership ownership);
 Result<std::string> run_as(plan::Ownership ownership, const base::IdMaps& maps,
                            const std::function<Result<std::string>()>& act);
 
+// The same for reading and changing a whole tree: for a single id in a user namespace too, where the host has them. In
+// there a mode that locks its owner out, such as 0 of /etc/shadow, holds nobody up (CAP_DAC_OVERRIDE, capabilities(7)).
+// `act` may be called again after it failed.
+Result<std::string> run_unlocked(plan::Ownership ownership, const base::IdMaps& maps,
+                                 const std::function<Result<std::string>()>& act);
+
 }  // namespace coracle::snapshot

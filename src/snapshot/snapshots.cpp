@@ -101,7 +101,7 @@ Result<> Snapshots::flatten(const image::Image& image, plan::Ownership ownership
         }
         return std::string();
     };
-    TRY_OK(run_as(ownership, maps, copy).at(Stage::unpack));
+    TRY_OK(run_unlocked(ownership, maps, copy).at(Stage::unpack));
     return {};
 }
 

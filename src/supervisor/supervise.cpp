@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/ending_signal.hpp"
+
 namespace coracle::supervisor {
 
 namespace {
@@ -238,9 +240,7 @@ private:
 
     // Interrupts are the program's to answer; a second one, or TERM, ends it in any case, and KILL at once.
     void on_signal(int number) {
-        const bool ending_signal =
-            number == SIGINT || number == SIGHUP || number == SIGQUIT || number == SIGTERM || number == SIGKILL;
-        if (!ending_signal) {
+        if (!base::asks_for_the_end(number)) {
             container_.signal(number);
             return;
         }

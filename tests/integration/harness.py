@@ -12,6 +12,7 @@ PROGRAM = REPOSITORY / "build" / "coracle"
 BUSYBOX_LAYOUT = REPOSITORY / "build" / "busybox"
 PYTHON_LAYOUT = REPOSITORY / "build" / "python"
 RECORD_SCHEMA = REPOSITORY / "src" / "cli" / "result.schema.json"
+KIT = pathlib.Path(os.environ.get("CORACLE_TEST_KIT") or REPOSITORY.parent / "shared" / "images")
 IN_GUEST = os.environ.get("CORACLE_TEST_HOST", "").startswith("guest:")
 # A guest starts processes ten times slower; no test measures speed there, all bound time.
 PATIENCE = 10 if IN_GUEST else 1

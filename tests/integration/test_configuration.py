@@ -110,7 +110,7 @@ def test_ceilings_from_a_file_that_is_not_roots_are_refused(coracle, tmp_path):
 
 def test_a_login_is_kept_for_its_owner_alone_and_forgotten_by_logout(coracle, tmp_path):
     file = tmp_path / "auth.json"
-    done = coracle.call("login", "--authfile", file, "-u", "anna", "--password-stdin", "127.0.0.1:1/team",
+    done = coracle.call("login", "--no-verify", "--authfile", file, "-u", "anna", "--password-stdin", "127.0.0.1:1/team",
                         stdin="p@ss:wörd\n".encode())
     assert done.code == 0, done
     assert "p@ss" not in done.stdout + done.stderr

@@ -2,6 +2,7 @@
 import gzip
 import os
 import pathlib
+import shutil
 import subprocess
 import tarfile
 
@@ -57,18 +58,41 @@ def test_every_form_is_imported_and_runs(empty_coracle, busybox_layout, rootfs, 
 @pytest.mark.parametrize("form", ["docker-archive", "oci-archive"])
 def test_what_skopeo_writes_is_imported_and_runs(empty_coracle, busybox_layout, tmp_path, form):
     archive = tmp_path / "image.tar"
-    subprocess.run(["skopeo", "--insecure-policy", "copy", "-q", f"oci:{busybox_layout}:busybox", f"{form}:{archive}:name:tag"],
-                   check=True)
+    copy_by_skopeo(busybox_layout, f"{form}:{archive}:name:tag")
     assert empty_coracle.call("import", archive, "--tag", "image").code == 0
     assert empty_coracle.run("image", "--", "echo", "hello").stdout == "hello\n"
 
 
+def copy_by_skopeo(layout, target, *options):
+    subprocess.run(["skopeo", "--insecure-policy", "copy", "-q", *options, f"oci:{layout}:busybox", target], check=True)
+
+
+def zstd_archive(layout, tmp):
+    copy_by_skopeo(layout, f"oci:{tmp}/zstd:image", "--dest-compress-format", "zstd")
+    return pack(tmp / "zstd", tmp / "image.tar")
+
+
+def gzipped_docker_save(layout, tmp):
+    copy_by_skopeo(layout, f"docker-archive:{tmp}/image.tar:name:tag")
+    return gzipped(tmp / "image.tar")
+
+
+def layout_of_links(layout, tmp):
+    """As the official images keep theirs: no oci-layout, blobs that are links to files beside them."""
+    copy = tmp / "links"
+    shutil.copytree(layout, copy)
+    (copy / "oci-layout").unlink()
+    for number, blob in enumerate((copy / "blobs" / "sha256").iterdir()):
+        blob.rename(copy / f"part{number}")
+        blob.symlink_to(f"../../part{number}")
+    return copy
+
+
 @pytest.mark.needs("machine")
-def test_a_zstd_layer_is_told_by_its_content(empty_coracle, busybox_layout, tmp_path):
-    layout = tmp_path / "zstd"
-    subprocess.run(["skopeo", "--insecure-policy", "copy", "-q", "--dest-compress-format", "zstd",
-                    f"oci:{busybox_layout}:busybox", f"oci:{layout}:image"], check=True)
-    assert empty_coracle.call("import", layout, "--tag", "image").code == 0
+@pytest.mark.parametrize("make", [zstd_archive, gzipped_docker_save, layout_of_links], ids=lambda make: make.__name__)
+def test_forms_that_others_make_are_imported_and_run(empty_coracle, busybox_layout, tmp_path, make):
+    done = empty_coracle.call("import", make(busybox_layout, tmp_path), "--tag", "image")
+    assert done.code == 0, done
     assert empty_coracle.run("image", "--", "echo", "hello").stdout == "hello\n"
 
 
@@ -89,6 +113,22 @@ def test_the_store_is_an_oci_layout_that_others_can_read(empty_coracle, busybox_
 # ---- the portable bundle ------------------------------------------------------------------------------------------------
 
 SCHEMAS = pathlib.Path("/usr/share/gocode/src/github.com/opencontainers/runtime-spec/schema")
+
+
+@pytest.mark.needs("sandbox", "machine")
+def test_a_bundle_holds_what_modes_and_owners_lock_away(empty_coracle, tmp_path):
+    archive = tmp_path / "rootfs.tar"
+    with tarfile.open(archive, "w") as tar:
+        for name, kind, mode, uid in (("etc", tarfile.DIRTYPE, 0o755, 0), ("etc/shadow", tarfile.REGTYPE, 0, 0),
+                                      ("locked", tarfile.DIRTYPE, 0, 0), ("locked/below", tarfile.REGTYPE, 0o644, 0)):
+            entry = tarfile.TarInfo(name)
+            entry.type, entry.mode, entry.uid = kind, mode, uid
+            tar.addfile(entry)
+    assert empty_coracle.call("import", archive, "--tag", "image").code == 0
+    bundle = tmp_path / "bundle"
+    done = empty_coracle.call("bundle", "-o", bundle, "image", "--", "x")
+    assert done.code == 0, done
+    assert [(bundle / "rootfs" / name).stat().st_mode & 0o7777 for name in ("etc/shadow", "locked")] == [0, 0]
 
 
 @pytest.mark.needs("sandbox", "machine")

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import harness
 sys.path.insert(0, str(harness.REPOSITORY / "tests" / "support"))
 import faulty_registry as fake  # noqa: E402
 import real_registry as real  # noqa: E402
+from tunnel_proxy import Proxy  # noqa: E402
 
 pytestmark = pytest.mark.needs("machine")
 
@@ -179,6 +181,44 @@ def test_five_pulls_at_once_ask_for_every_blob_once(puller, registry):
     paths = [path for path, _ in registry.asked("blob")]
     assert sorted(paths) == sorted(f"/v2/app/blobs/{digest}" for digest in image.blobs), paths
     assert puller.leftovers() == []
+
+
+def test_a_run_shows_the_pull_of_its_image_unless_told_to_be_quiet(puller, registry, busybox_layout, host_features):
+    image = fake.LayoutImage(busybox_layout)
+    reference = registry.add(image)
+    ran = puller.call("run", reference, "--", "sh", "-c", "echo out; echo err >&2")
+    assert (ran.code, ran.stdout) == (0, "out\n"), ran
+    layer = fake.digest_of(image.layers[0])[7:19]
+    assert f"layer {layer}: " in ran.stderr and ran.stderr.endswith("err\n"), ran
+    assert puller.call("run", reference, "--", "true").stderr == ""
+    quiet = puller.call("run", "-q", "--pull", "always", reference, "--", "true")
+    assert (quiet.code, quiet.stderr) == (0, ""), quiet
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_run_that_is_still_pulling_at_once(puller, registry, number):
+    image = fake.small_image(layers=1)
+    reference = registry.add(image)
+    stalled = threading.Event()
+
+    def stall(handler):
+        handler.start_body(len(handler.blob()))
+        handler.wfile.write(handler.blob()[:1000])
+        stalled.set()
+        time.sleep(20)
+        return True
+    registry.fault("blob", lambda handler: handler.blob() in image.layers and stall(handler))
+    process = puller.coracle.start("run", "--json", reference, env=puller.env)
+    assert stalled.wait(30)
+    process.send_signal(signal.SIGWINCH)  # the terminal's size is no reason to end
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    started = time.monotonic()
+    process.send_signal(number)
+    record = json.loads(process.communicate(timeout=30)[0])
+    assert time.monotonic() - started < 2 and record["reason"] == "cancelled" and process.returncode == 125, record
+    harness.wait_for(lambda: not harness.descendants(), "coracle-image goes with its caller")
+    assert puller.images() == [] and puller.leftovers() == []
 
 
 # ---- lies ---------------------------------------------------------------------------------------------------------------
@@ -502,6 +542,62 @@ def test_an_identity_token_is_exchanged_by_post(puller, registry):
     assert_no_secret(done)
 
 
+def log_in(puller, host, user=USER, password=PASSWORD, *args):
+    return puller.call("login", "-u", user, "--password-stdin", *args, host, stdin=password.encode())
+
+
+def kept(puller):
+    file = puller.config / "coracle" / "auth.json"
+    return json.loads(file.read_text())["auths"] if file.exists() else {}
+
+
+def test_a_login_is_kept_only_where_the_registry_takes_it(puller, registry):
+    image = fake.small_image(size=1000)
+    reference = registry.add(image)
+    registry.fault("any", wants_basic)
+    wrong = log_in(puller, registry.host, password="secret-token")
+    assert wrong.code == 125 and "refuses the user 'u' or the password" in wrong.stderr and kept(puller) == {}, wrong
+    assert_no_secret(wrong)
+    assert len(registry.requests) == 2
+    done = log_in(puller, registry.host)
+    assert done.code == 0 and list(kept(puller)) == [registry.host], done
+    assert all(path == "/v2/" for _, _, path, _ in registry.requests)
+    assert_pulled(puller, puller.pull(reference), image)
+
+
+def test_a_login_by_token_asks_for_the_right_to_nothing(puller, registry):
+    right = "Basic " + basic_of(USER, PASSWORD)
+    tokens = TokenServer(registry, accept=lambda handler: handler.headers.get("Authorization") == right)
+    registry.fault("other", tokens.want)
+    wrong = log_in(puller, registry.host, password="wrong")
+    assert wrong.code == 125 and "refuses the login" in wrong.stderr and kept(puller) == {}, wrong
+    done = log_in(puller, registry.host + "/team")
+    assert done.code == 0 and list(kept(puller)) == [registry.host + "/team"], done
+    assert all("scope" not in path and "service=here" in path for path, _ in registry.asked("token"))
+    assert_no_secret(done)
+
+
+def test_a_registry_that_asks_nobody_keeps_the_login_with_a_warning(puller, registry):
+    done = log_in(puller, registry.host)
+    assert done.code == 0 and "does not ask" in done.stderr and list(kept(puller)) == [registry.host], done
+
+
+@pytest.mark.parametrize("status, words", {404: "does not have it", 403: "refuses", 500: "500"}.items())
+def test_what_is_no_registry_is_no_login(puller, registry, status, words):
+    registry.fault("other", lambda handler: handler.answer(status))
+    done = log_in(puller, registry.host)
+    assert done.code == 125 and words in done.stderr and kept(puller) == {}, done
+
+
+def test_a_login_without_the_registry_is_for_those_who_say_so(puller, registry):
+    registry.fault("any", lambda handler: handler.reset())
+    done = log_in(puller, registry.host)
+    assert done.code == 125 and "--no-verify" in done.stderr and kept(puller) == {}, done
+    asked = len(registry.requests)
+    assert log_in(puller, registry.host, USER, PASSWORD, "--no-verify").code == 0
+    assert list(kept(puller)) == [registry.host] and len(registry.requests) == asked
+
+
 def test_a_redirect_to_another_host_carries_no_credentials(puller, registry, other_host):
     image = fake.small_image(size=1000)
     reference = registry.add(image)
@@ -559,13 +655,17 @@ def test_a_pull_killed_at_any_moment_leaves_nothing_and_the_next_is_right(puller
 @pytest.mark.parametrize("mode", real.MODES)
 def test_docker_registry_gives_its_image_to_those_who_may_have_it(puller, certificates, busybox_layout, tmp_path, mode):
     with real.serve(mode, tmp_path, certificates) as (host, tokens):
-        reference = real.push(busybox_layout, "busybox", host, certificates, tmp_path)
+        reference = real.push(busybox_layout, "busybox", host, certificates, tmp_path, plain=mode == "plain")
         for trusted in [host, f"localhost:{tokens.server.server_port}"] if tokens else [host]:
             puller.trust(trusted)
-        if mode != "tls":
+        if mode == "plain":
+            assert_refused(puller, puller.pull(reference), "plain_http")
+            (puller.config / "coracle" / "config.yaml").write_text(json.dumps({"registries": {"plain_http": [host]}}))
+        if mode in ("basic", "token"):
             assert_refused(puller, puller.pull(reference), "coracle login")
-            (puller.config / "coracle" / "auth.json").write_text(
-                json.dumps({"auths": {host: {"auth": basic_of(real.USER, real.PASSWORD)}}}))
+            assert log_in(puller, host, password="wrong").code == 125
+            assert_refused(puller, puller.pull(reference), "coracle login")
+            assert log_in(puller, host, real.USER, real.PASSWORD).code == 0
         done = puller.pull(reference)
         assert done.code == 0, done
         assert puller.call("run", reference, "--", "echo", "hello").stdout == "hello\n"
@@ -643,3 +743,43 @@ def test_a_proxy_of_the_environment_is_used_unless_no_proxy_names_the_host(pulle
     asked = len(plain.requests)
     answer = pull_with_settings(puller, f"{host}/app:1", {**proxy, "no_proxy": "registry.example"}, plain_http=[host])
     assert "resolve" in answer["error"]["message"].lower() and len(plain.requests) == asked, answer
+
+
+def test_an_https_proxy_is_a_tunnel_and_sees_nothing_of_it(puller, registry):
+    image = fake.small_image(size=1000)
+    registry.add(image)
+    host = "registry.example:5000"  # exists for the proxy alone
+    puller.trust(host)
+    registry.fault("any", wants_basic)
+    log_in(puller, host, USER, PASSWORD, "--no-verify")
+    with Proxy(registry.server.server_port) as proxy:
+        answer = pull_with_settings(puller, f"{host}/app:1", {"HTTPS_PROXY": f"http://anna:geheim@{proxy.host}"})
+        assert digest_in(answer) == image.digest
+        assert {line for line, _ in proxy.asked} == {f"CONNECT {host} HTTP/1.1"}
+        for _, headers in proxy.asked:
+            assert headers["Proxy-Authorization"] == "Basic " + basic_of("anna", "geheim") and "Authorization" not in headers
+        assert all("Proxy-Authorization" not in headers for _, _, _, headers in registry.requests)
+
+
+def test_a_proxy_that_refuses_is_told_without_its_password(puller, registry):
+    host = "registry.example:5000"
+    puller.trust(host)
+    with Proxy(registry.server.server_port) as proxy:
+        proxy.refuse = 407
+        answer = pull_with_settings(puller, f"{host}/app:1", {"https_proxy": f"http://anna:geheim@{proxy.host}"})
+        assert "407" in answer["error"]["message"] and "geheim" not in json.dumps(answer) and registry.requests == [], answer
+
+
+# ---- certs.d --------------------------------------------------------------------------------------------------------------
+
+def test_a_registry_that_wants_to_know_its_clients_is_shown_the_certificate_of_certs_d(puller, certificates):
+    image = fake.small_image(size=1000)
+    with fake.Registry(certificates, known=True) as registry:
+        reference = registry.add(image)
+        puller.trust(registry.host)
+        assert_refused(puller, puller.pull(reference), "certificate required", "client.cert")
+        folder = puller.config / "coracle" / "certs.d" / registry.host
+        shutil.copy(certificates / "client.cert", folder)
+        assert_refused(puller, puller.pull(reference), "client.key")
+        shutil.copy(certificates / "client.key", folder)
+        assert_pulled(puller, puller.pull(reference), image)

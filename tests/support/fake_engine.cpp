@@ -14,8 +14,11 @@ class FakeEngine : public Engine {
 public:
     explicit FakeEngine(FakeHost& host) : host_(host) {}
 
-    RunResult run(const Request& request, int signal_fd) const override {
+    RunResult run(const Request& request, int signal_fd, const PullProgress& progress) const override {
         host_.runs += 1;
+        for (const PullEvent& event : host_.pull_events) {
+            if (progress) progress(event);
+        }
         host_.requests.push_back(request);
         return host_.on_run ? host_.on_run(request, signal_fd) : exited(0);
     }

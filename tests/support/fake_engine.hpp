@@ -29,7 +29,7 @@ struct FakeHost {
     std::vector<ImportRequest> imports;
     std::vector<std::pair<std::string, int>> signals;
     std::vector<PullRequest> pulls;
-    std::vector<PullEvent> pull_events;  // told by each pull
+    std::vector<PullEvent> pull_events;  // told by each pull and each run
     std::vector<std::string> refs;       // the words of the last inspect, tag or rmi
     GcRequest gc;
     SaveRequest save;

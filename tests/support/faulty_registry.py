@@ -92,7 +92,7 @@ def small_image(seed=0, layers=2, size=3 << 20):
 # ---- certificates -------------------------------------------------------------------------------------------------------
 
 def make_certificates(folder):
-    """ca.crt, srv.crt and srv.key for localhost in `folder`, by openssl."""
+    """ca.crt, srv.crt and srv.key for localhost and registry.example, client.cert and client.key, in `folder`, by openssl."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -102,9 +102,11 @@ def make_certificates(folder):
     key = ["-newkey", "rsa:2048", "-nodes"]
     openssl("req", "-x509", *key, "-days", "2", "-subj", "/CN=test authority", "-keyout", "ca.key", "-out", "ca.crt")
     openssl("req", *key, "-subj", "/CN=localhost", "-keyout", "srv.key", "-out", "srv.csr")
-    (folder / "names").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-    openssl("x509", "-req", "-in", "srv.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile",
-            "names", "-out", "srv.crt")
+    openssl("req", *key, "-subj", "/CN=a client", "-keyout", "client.key", "-out", "client.csr")
+    (folder / "names").write_text("subjectAltName=DNS:localhost,DNS:registry.example,IP:127.0.0.1\n")
+    sign = ["x509", "-req", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2"]
+    openssl(*sign, "-in", "srv.csr", "-extfile", "names", "-out", "srv.crt")
+    openssl(*sign, "-in", "client.csr", "-out", "client.cert")
     return folder
 
 
@@ -120,7 +122,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle(self):
         with contextlib.suppress(OSError):  # the client may go at any time
-            super().handle()
+            try:
+                super().handle()
+            except ssl.SSLError:
+                self.hear_out()
+
+    def hear_out(self):
+        """Reads what still comes: closed with bytes unread, the connection would be reset and the client miss the alert."""
+        with socket.socket(fileno=os.dup(self.connection.fileno())) as plain:
+            plain.shutdown(socket.SHUT_WR)
+            plain.settimeout(5)
+            while plain.recv(1 << 16):
+                pass
 
     # -- for faults --
 
@@ -172,7 +185,10 @@ class Handler(BaseHTTPRequestHandler):
             faults = [*self.registry.faults.get("any", []), *self.registry.faults.get(kind, [])]
         if any(fault(self) for fault in faults):
             return
-        {"manifest": self.give_manifest, "blob": self.give_blob}.get(kind, lambda: self.answer(404))()
+        {"manifest": self.give_manifest, "blob": self.give_blob}.get(kind, self.give_other)()
+
+    def give_other(self):
+        return self.answer(200, b"{}") if self.path == "/v2/" else self.answer(404)
 
     def give_manifest(self):
         found = self.registry.manifests.get(urllib.parse.unquote(self.path.rpartition("/")[2]))
@@ -194,9 +210,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Registry:
-    """`with Registry(certificates) as registry`: HTTPS on a free port of localhost; without certificates plain HTTP."""
+    """`with Registry(certificates) as registry`: HTTPS on a free port of localhost; without certificates plain HTTP.
 
-    def __init__(self, certificates=None):
+    `known`: only clients whose certificate is of our authority are served.
+    """
+
+    def __init__(self, certificates=None, known=False):
         self.manifests, self.blobs, self.faults, self.requests = {}, {}, {}, []
         self.lock = threading.Lock()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -205,6 +224,9 @@ class Registry:
         if certificates:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificates / "srv.crt", certificates / "srv.key")
+            if known:
+                context.verify_mode = ssl.CERT_REQUIRED
+                context.load_verify_locations(certificates / "ca.crt")
             # The handshake belongs to the connection's own thread.
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
 

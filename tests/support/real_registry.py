@@ -1,4 +1,4 @@
-"""Debian's docker-registry on a free port of localhost: with TLS alone, with passwords, with bearer tokens of our own."""
+"""Debian's docker-registry on a free port of localhost: without TLS, with it alone, with passwords, with bearer tokens of our own."""
 import base64
 import contextlib
 import json
@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import ssl
 
 USER, PASSWORD = "u", "p@ss:wörd"
-MODES = ["tls", "basic", "token"]
+MODES = ["plain", "tls", "basic", "token"]
 
 
 def free_port():
@@ -82,7 +82,9 @@ class TokenServer:
 def configuration(mode, port, folder, certificates, realm):
     lines = ["version: 0.1", "log: {level: error, accesslog: {disabled: true}}",
              f"storage: {{filesystem: {{rootdirectory: {folder}/images}}}}", "http:", f"  addr: 127.0.0.1:{port}",
-             "  secret: test", f"  tls: {{certificate: {certificates}/srv.crt, key: {certificates}/srv.key}}"]
+             "  secret: test"]
+    if mode != "plain":
+        lines += [f"  tls: {{certificate: {certificates}/srv.crt, key: {certificates}/srv.key}}"]
     if mode == "basic":
         hashed = subprocess.run(["htpasswd", "-Bbn", USER, PASSWORD], capture_output=True, check=True).stdout
         (folder / "htpasswd").write_bytes(hashed)
@@ -117,11 +119,13 @@ def serve(mode, folder, certificates, token_seconds=300):
             tokens.close()
 
 
-def push(layout, tag, host, certificates, folder):
+def push(layout, tag, host, certificates, folder, plain=False):
     """Copies an OCI layout to HOST/team/app:1 with skopeo."""
     trust = folder / "trust"
     trust.mkdir(exist_ok=True)
     (trust / "ca.crt").write_bytes((certificates / "ca.crt").read_bytes())
-    subprocess.run(["skopeo", "--insecure-policy", "copy", "-q", "--dest-cert-dir", trust, "--dest-creds", f"{USER}:{PASSWORD}",
+    # A registry without TLS is spoken to without it where that is allowed.
+    subprocess.run(["skopeo", "--insecure-policy", "copy", "-q", "--dest-tls-verify=" + ("false" if plain else "true"),
+                    "--dest-cert-dir", trust, "--dest-creds", f"{USER}:{PASSWORD}",
                     f"oci:{layout}:{tag}", f"docker://{host}/team/app:1"], check=True, stdin=subprocess.DEVNULL)
     return f"{host}/team/app:1"

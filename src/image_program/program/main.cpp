@@ -141,10 +141,21 @@ Result<> serve_pull(const PullJob& job) {
     });
 }
 
+Result<> serve_login(const LoginJob& job) {
+    const registry::Location location{job.host, {}};
+    TRY_OK(registry::check_allowed(location, job.registries));
+    const registry::Http http(job.registries, {});
+    TRY(const auto repository, registry::Repository::create(http, location, job.credentials));
+    TRY_OK(repository->log_in());
+    say(to_line(Answer{}));
+    return {};
+}
+
 Result<> serve() {
     TRY(const std::string request, read_request());
     TRY(const Job job, parse_job(request));
     if (const auto* const pull_job = std::get_if<PullJob>(&job)) return serve_pull(*pull_job);
+    if (const auto* const login_job = std::get_if<LoginJob>(&job)) return serve_login(*login_job);
     return serve_import(std::get<ImportJob>(job));
 }
 

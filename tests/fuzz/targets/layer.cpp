@@ -2,30 +2,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "fuzz/small_limits.hpp"
 #include "fuzz/targets.hpp"
+#include "fuzz/text_source.hpp"
 #include "layer/apply.hpp"
 #include "support/scratch_dir.hpp"
 
 namespace coracle::fuzz {
 namespace {
-
-class TextSource final : public layer::ByteSource {
-public:
-    explicit TextSource(std::string_view text) : text_(text) {}
-    Result<std::size_t> read(std::span<char> buffer) override {
-        const std::size_t count = std::min(buffer.size(), text_.size());
-        std::memcpy(buffer.data(), text_.data(), count);
-        text_.remove_prefix(count);
-        return count;
-    }
-
-private:
-    std::string_view text_;
-};
 
 // The directory beside the tree, at which "../beside" of an entry aims, and the mark in it.
 class Beside {

@@ -114,7 +114,7 @@ TEST_F(RunsCgroup, OnlyThePlansLimitsAreSet) {
 
 TEST_F(RunsCgroup, CpusetAndBlockIoOfV2AreSetAndReadBack) {
     v2_files();
-    run("", {{"cpuset.cpus", "\n"}, {"io.max", "\n"}, {"io.bfq.weight", "default 100\n"}});
+    run("", {{"cpuset.cpus", ""}, {"io.max", ""}, {"io.bfq.weight", "default 100\n"}});
     plan::Cgroup plan;
     plan.mode = CgroupMode::v2;
     plan.parents = {{.controller = {}, .path = dir_.path()}};
@@ -122,7 +122,7 @@ TEST_F(RunsCgroup, CpusetAndBlockIoOfV2AreSetAndReadBack) {
     plan.io_max = {{.device = "8:0", .rbps = 1048576, .wiops = 10}};
     plan.io_weight = 200;
     Cgroup cgroup = must(Cgroup::create(plan, "r1"));
-    EXPECT_EQ(text("", "cpuset.cpus"), "0-2,5\n") << "before any process comes in";
+    EXPECT_EQ(text("", "cpuset.cpus"), "0-2,5") << "before any process comes in";
     EXPECT_THAT(words(must(cgroup.tighten())),
                 ElementsAre("cpuset = 0-2,5 in cgroup2 cpuset.cpus",
                             "io_max = 8:0 rbps=1048576 wbps=max riops=max wiops=10 in cgroup2 io.max",
@@ -133,13 +133,13 @@ TEST_F(RunsCgroup, CpusetAndBlockIoOfV2AreSetAndReadBack) {
 
 TEST_F(RunsCgroup, ACpusetOfV1GetsMemoryNodesFirst) {
     dir_.write("cpuset/cpuset.mems", "0-1\n");
-    run("cpuset", {{"cpuset.mems", "\n"}, {"cpuset.cpus", "\n"}});
+    run("cpuset", {{"cpuset.mems", ""}, {"cpuset.cpus", ""}});
     plan::Cgroup plan;
     plan.mode = CgroupMode::v1;
     plan.parents = {{.controller = "cpuset", .path = dir_ / "cpuset"}};
     plan.cpuset = {1};
     Cgroup cgroup = must(Cgroup::create(plan, "r1"));
-    EXPECT_EQ(text("cpuset", "cpuset.mems"), "0-1\n");
+    EXPECT_EQ(text("cpuset", "cpuset.mems"), "0-1");
     EXPECT_THAT(words(must(cgroup.tighten())), ElementsAre("cpuset = 1 in cgroup1 cpuset.cpus"));
 }
 

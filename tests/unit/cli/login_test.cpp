@@ -30,9 +30,16 @@ TEST(LoginCommand, TakesThePasswordFromStdinWithoutItsLastLineEnd) {
         EXPECT_EQ(host.logins[0].registry, "r.test:5000");
         EXPECT_EQ(host.logins[0].username, "anna");
         EXPECT_EQ(host.logins[0].password, "p@ss: w\xC3\xB6rd");
+        EXPECT_TRUE(host.logins[0].verify);
         EXPECT_EQ(run.out, "logged in to r.test:5000 as anna, kept in /home/a/auth.json\n");
         EXPECT_EQ(run.err, "");
     }
+}
+
+TEST(LoginCommand, NoVerifyAsksNobody) {
+    FakeHost host;
+    EXPECT_EQ(run_cli(host, {"login", "--no-verify", "-u", "anna", "--password-stdin", "r.test"}, "x").status, 0);
+    EXPECT_FALSE(host.logins.at(0).verify);
 }
 
 TEST(LoginCommand, RefusesWhatIsMissingAndNamesTheFix) {

@@ -43,6 +43,12 @@ TEST(PullCommand, OptionsReachTheEngine) {
     EXPECT_EQ(run.err, "layer aaaaaaaaaaaa: 100.0 MiB\n");
 }
 
+TEST(RunCommand, ShowsThePullOfItsImageUnlessItIsQuiet) {
+    FakeHost host = host_with_image();
+    EXPECT_EQ(run_cli(host, {"run", "x", "true"}).err, "layer aaaaaaaaaaaa: 100.0 MiB\n");
+    EXPECT_EQ(run_cli(host, {"run", "--quiet", "x", "true"}).err, "");
+}
+
 TEST(PullCommand, QuietShowsNoProgress) {
     FakeHost host = host_with_image();
     EXPECT_EQ(run_cli(host, {"pull", "-q", "x"}).err, "");

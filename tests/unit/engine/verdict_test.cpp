@@ -151,6 +151,13 @@ TEST(Judge, AnExecFailureIs127WhereSomethingIsMissingAnd126WhereItIsRefused) {
     }
 }
 
+TEST(Judge, AProgramOfAnotherMachineIsToldAsOne) {
+    plan::ExecutionPlan plan = plan_of("/app");
+    plan.foreign_platform = "linux/s390x";
+    EXPECT_THAT(judged(exec_failure(Failed::Step::exec, ENOEXEC), {}, plan).hint, HasSubstr("for linux/s390x, this"));
+    EXPECT_EQ(judged(exec_failure(Failed::Step::exec, EACCES), {}, plan).hint, "");
+}
+
 TEST(Judge, AWorkingDirectoryThatIsMissingIsNamedWithTheFlag) {
     const RunResult missing = judged(exec_failure(Failed::Step::chdir, ENOENT));
     EXPECT_EQ(missing.reason, Reason::exec_failed);

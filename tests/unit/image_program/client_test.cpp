@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 
 #include "base/files.hpp"
@@ -56,6 +59,23 @@ TEST_F(Client, WordsThatAreNoneAreAnError) {
 
 TEST_F(Client, AProgramThatIsNotThereIsAnError) {
     EXPECT_EQ(must_fail(run_program(dir_ / "missing", "{}\n", std::nullopt, {})).code, ErrorCode::not_found);
+}
+
+TEST_F(Client, ASignalThatAsksForTheEndKillsTheProgramAndOthersDoNot) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const base::UniqueFd signals(ends[0]);
+    base::UniqueFd sender(ends[1]);
+    const auto run = [&](const std::string& script) {
+        return run_program(program(script), "{}\n", std::nullopt, {}, signals.get());
+    };
+    const std::array<unsigned char, 2> numbers{SIGWINCH, SIGTERM};
+    ASSERT_EQ(::write(sender.get(), &numbers[0], 1), 1);
+    EXPECT_TRUE(run("echo '{\"images\": []}'"));
+    ASSERT_EQ(::write(sender.get(), &numbers[1], 1), 1);
+    EXPECT_EQ(must_fail(run("exec sleep 60")).os_errno, ECANCELED);
+    sender.reset();  // nobody is left who could send one
+    EXPECT_TRUE(run("echo '{\"images\": []}'"));
 }
 
 TEST_F(Client, EventsComeBeforeTheAnswer) {

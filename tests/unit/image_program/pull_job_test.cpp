@@ -48,6 +48,20 @@ TEST(PullJobOnTheWire, WhatIsMissingIsAnError) {
     for (const char* text : {"{\"act\":\"pull\"}", "{}", "[]", "pull", ""}) EXPECT_FALSE(parse_job(text)) << text;
 }
 
+TEST(LoginJobOnTheWire, KeepsEveryField) {
+    LoginJob asked{.host = "r.test:5000",
+                   .credentials = {.username = "anna", .password = "p@ss:w\xC3\xB6rd\n", .identity_token = {}}};
+    asked.registries.plain_http = {"r.test:5000"};
+    const std::string line = to_line(asked);
+    EXPECT_EQ(line.find('\n'), line.size() - 1);
+    const auto read = parse_job(line);
+    ASSERT_TRUE(read);
+    const auto* const job = std::get_if<LoginJob>(&read.value());
+    ASSERT_NE(job, nullptr);
+    EXPECT_EQ(to_line(*job), line);
+    EXPECT_EQ(job->credentials.password, asked.credentials.password);
+}
+
 TEST(PullEventOnTheWire, KeepsItsKindAndFigures) {
     for (const auto kind : {PullEvent::Kind::manifest, PullEvent::Kind::layer, PullEvent::Kind::present}) {
         const auto read =

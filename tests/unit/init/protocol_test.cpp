@@ -97,7 +97,7 @@ TEST(InitProtocol, OtherBytesHaveNoKind) {
     EXPECT_EQ(kind_of(""), std::nullopt);
     EXPECT_EQ(kind_of("1234567"), std::nullopt);
     EXPECT_EQ(kind_of(std::string(8, '\0')), std::nullopt);
-    EXPECT_EQ(kind_of(std::string("\7\0\0\0\0\0\0\0", 8)), std::nullopt);
+    EXPECT_EQ(kind_of(std::string("\10\0\0\0\0\0\0\0", 8)), std::nullopt);
     EXPECT_EQ(kind_of(std::string("\1\0\0\0\0\0\0\1", 8)), std::nullopt);
 }
 

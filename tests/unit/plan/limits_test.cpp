@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 using testing::Planning;
 using testing::rlimit_of;
 
-// "memory:none cpus:none pids:rlimit_nproc"
+// "memory:watcher cpus:none pids:rlimit_nproc"
 std::string degraded(const ExecutionPlan& plan) {
     std::string text;
     for (const Degraded& one : plan.degraded) text += (text.empty() ? "" : " ") + one.limit + ":" + one.mechanism;
@@ -75,7 +75,7 @@ TEST(Limits, AServiceManagerThatRefusedIsNotAskedAgainAndItsWordsAreTheReason) {
     world.host.user_manager->refusal = "Access denied";
     const ExecutionPlan plan = world.plan();
     EXPECT_EQ(plan.cgroup.mode, CgroupMode::none);
-    EXPECT_EQ(degraded(plan), "memory:none cpus:none pids:rlimit_nproc");
+    EXPECT_EQ(degraded(plan), "memory:watcher cpus:none pids:rlimit_nproc");
     EXPECT_THAT(plan.degraded[0].reason, HasSubstr("service manager gave none: Access denied"));
     world.request.limits.memory = 64_MiB;
     EXPECT_THAT(world.refusal().message, AllOf(HasSubstr("--memory 64m"), HasSubstr("Access denied")));
@@ -138,7 +138,7 @@ TEST(Limits, DefaultsFallToWhatABareUserHas) {
     EXPECT_EQ(plan.cgroup.mode, CgroupMode::none);
     EXPECT_THAT(parents(plan), IsEmpty());
     EXPECT_EQ(plan.cgroup.memory, std::nullopt);
-    EXPECT_EQ(degraded(plan), "memory:none cpus:none pids:rlimit_nproc");
+    EXPECT_EQ(degraded(plan), "memory:watcher cpus:none pids:rlimit_nproc");
     EXPECT_EQ(plan.degraded[0].wanted, "512m");
     EXPECT_THAT(plan.degraded[0].reason, HasSubstr("no cgroup of this host is writable for uid 1000"));
     // init is one of the processes that RLIMIT_NPROC counts.
@@ -148,7 +148,7 @@ TEST(Limits, DefaultsFallToWhatABareUserHas) {
 
 TEST(Limits, RootWithoutCgroupsHasNoRlimitForPidsEither) {
     const ExecutionPlan plan = Planning{.host = testing::root_without_cgroups()}.plan();
-    EXPECT_EQ(degraded(plan), "memory:none cpus:none pids:none");
+    EXPECT_EQ(degraded(plan), "memory:watcher cpus:none pids:none");
     EXPECT_EQ(rlimit_of(plan, "RLIMIT_NPROC"), "(none)");
     EXPECT_FALSE(plan.namespaces.nested_user);
 }
@@ -158,7 +158,7 @@ TEST(Limits, OnlyTheMissingControllerIsDegradedAndSaysWhereItIsMissing) {
         {testing::user_with_delegation(), "cpu", "cpus:none", "not delegated to '/sys/fs/cgroup/user.slice"},
         {testing::user_with_delegation(), "pids", "pids:rlimit_nproc", "not delegated"},
         {testing::user_in_a_session(), "cpu", "cpus:none", "not delegated to '/sys/fs/cgroup/user.slice/user-1000"},
-        {testing::root_on_v1(), "memory", "memory:none",
+        {testing::root_on_v1(), "memory", "memory:watcher",
          "its cgroup v1 hierarchy is missing or not writable for uid 0"},
         {testing::root_on_v1(), "pids", "pids:none", "cgroup v1"},
     };
@@ -197,7 +197,7 @@ TEST(Limits, WhatWasAskedForOrRequiredIsRefusedWhereItCannotHold) {
         EXPECT_THAT(error.message, HasSubstr(ask.message));
         EXPECT_THAT(error.hint, AllOf(HasSubstr("--best-effort"), HasSubstr("Delegate=yes")));
         world.request.best_effort = true;
-        EXPECT_EQ(degraded(world.plan()), "memory:none cpus:none pids:none") << ask.message;
+        EXPECT_EQ(degraded(world.plan()), "memory:watcher cpus:none pids:none") << ask.message;
     }
 }
 

@@ -87,5 +87,16 @@ TEST(Location, TlsUnlessTheSettingsNameTheHost) {
     EXPECT_EQ(repository_url({"localhost:5000", "app"}, plain).value().text, "http://localhost:5000/v2/app");
 }
 
+TEST(Location, WithoutARepositoryIsTheRegistryItself) {
+    const Location registry{"localhost:5000", ""};
+    EXPECT_EQ(repository_url(registry, {}).value().text, "https://localhost:5000/v2/");
+    EXPECT_EQ(to_string(registry), "localhost:5000");
+    EXPECT_EQ(access_hint(registry).find("coracle login"), std::string::npos);
+    policy::RegistrySettings settings;
+    EXPECT_TRUE(check_allowed(registry, settings));
+    settings.blocked = {"localhost:5000"};
+    EXPECT_FALSE(check_allowed(registry, settings));
+}
+
 }  // namespace
 }  // namespace coracle::registry

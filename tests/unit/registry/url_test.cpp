@@ -28,6 +28,13 @@ TEST(Url, OnlyHttpAndHttpsWithoutUserAreTaken) {
     EXPECT_FALSE(parse_url("https://host/" + std::string(20'000, 'a')));
 }
 
+TEST(Url, AHostIsMadeOfWhatNamesAndNumbersAreMadeOf) {
+    for (const char* text : {"https://a%ff/", "https://a%2fb/", "https://a%40b/", "https://a*b/", "https://a,b/"})
+        EXPECT_FALSE(parse_url(text)) << text;
+    EXPECT_EQ(parse_url("https://%66oo_1.example/").value().origin.host, "foo_1.example");
+    EXPECT_TRUE(parse_url("https://[::1]:5000/"));
+}
+
 TEST(Url, APasswordIsNotRepeatedInTheError) {
     EXPECT_EQ(parse_url("https://user:secret@host/").error().message.find("secret"), std::string::npos);
 }
