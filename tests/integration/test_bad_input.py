@@ -9,6 +9,7 @@ import tarfile
 
 import pytest
 
+pytestmark = pytest.mark.needs("thorough")
 sandbox = pytest.mark.needs("sandbox")
 
 

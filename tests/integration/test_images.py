@@ -10,6 +10,8 @@ import pytest
 
 import harness
 
+pytestmark = pytest.mark.needs("thorough")
+
 
 def pack(folder, archive, mode="w"):
     with tarfile.open(archive, mode) as tar:

@@ -127,7 +127,7 @@ def test_an_unknown_runtime_makes_its_cgroup_below_ours(coracle, unknown_runtime
     assert (exact["reason"], exact["exit_code"]) == ("exited", 7), exact
 
 
-@pytest.mark.needs("cgroup2")
+@pytest.mark.needs("cgroup2", "thorough")
 def test_nothing_is_left_of_an_unknown_runtime_when_coracle_is_killed(coracle, unknown_runtime, leftovers):
     for moment in (0.05, 0.2, 0.5, 1.0):
         process = coracle.start("run", "--runtime", unknown_runtime, "busybox", "--", "sleep", "300")

@@ -6,7 +6,7 @@ import pytest
 
 import harness
 
-pytestmark = pytest.mark.needs("sandbox")
+pytestmark = pytest.mark.needs("sandbox", "thorough")
 
 PROBES = sorted((harness.REPOSITORY / "tests" / "support" / "probes").glob("*.sh"))
 # What a caller waits at most beyond the program's own time: the promise, and the start and end of a process.

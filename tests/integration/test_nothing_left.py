@@ -48,7 +48,7 @@ def test_kills_at_random_moments_leave_nothing(coracle, leftovers, record_proper
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_cancelled_run_leaves_nothing(coracle, number):
     process = coracle.start("run", "busybox", "--", "sh", "-c", PAYLOADS[2])
-    time.sleep(0.5 * harness.PATIENCE)
+    harness.wait_for(lambda: len(processes_of(process, "sleep")) > 10, "the program runs")
     process.send_signal(number)
     process.communicate(timeout=20 * harness.PATIENCE)
 

@@ -5,7 +5,7 @@ import pathlib
 import jsonschema
 import pytest
 
-pytestmark = pytest.mark.needs("sandbox")
+pytestmark = pytest.mark.needs("sandbox", "thorough")
 
 SCHEMA = json.loads((pathlib.Path(__file__).parents[2] / "src/cli/result.schema.json").read_text(encoding="utf-8"))
 

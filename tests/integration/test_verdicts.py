@@ -8,7 +8,7 @@ import pytest
 
 import harness
 
-pytestmark = pytest.mark.needs("sandbox")
+pytestmark = pytest.mark.needs("sandbox", "thorough")
 limits = pytest.mark.needs("limits")
 
 # Doubles until it is far beyond the 64 MB it is given.

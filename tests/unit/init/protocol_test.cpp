@@ -88,6 +88,7 @@ TEST(InitProtocol, EveryMessageSaysItsKind) {
     EXPECT_EQ(kind_of(pack(job)), Kind::job);
     EXPECT_EQ(kind_of(pack(Signal{})), Kind::signal);
     EXPECT_EQ(kind_of(pack(Ready{})), Kind::ready);
+    EXPECT_EQ(kind_of(pack(Counter{})), Kind::counter);
     EXPECT_EQ(kind_of(pack(started)), Kind::started);
     EXPECT_EQ(kind_of(pack(Failed{})), Kind::failed);
     EXPECT_EQ(kind_of(pack(exited)), Kind::exited);
