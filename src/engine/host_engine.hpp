@@ -64,7 +64,8 @@ private:
     // The directories of the image in the form that this host can mount, lowest first.
     Result<std::vector<std::filesystem::path>> unpacked(const image::Image& image) const;
     // One plan for this host and its run.
-    Result<> attempt(const Request& request, const host::HostFacts& host, const PullWatch& pull, RunResult& result) const;
+    Result<> attempt(const Request& request, const host::HostFacts& host, const PullWatch& pull,
+                     RunResult& result) const;
     // The run proper; on the way `result` fills up. An Error: nothing of the program ran.
     Result<> run_prepared(const Request& request, const Prepared& prepared, int signal_fd, RunResult& result) const;
 

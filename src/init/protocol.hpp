@@ -24,7 +24,7 @@ struct Job {
     std::vector<std::string> measured{};  // mount points whose size goes into Held::sizes
     // RLIMIT_CPU in seconds, for the program and not for init, whose own time has the runtime's start in it.
     std::optional<std::uint64_t> cpu_seconds{};
-    bool count_cpu = false;               // answer with a Counter
+    bool count_cpu = false;  // answer with a Counter
 };
 
 // coracle -> init: pass this signal to the program's process group.
