@@ -22,9 +22,11 @@ using plan::CgroupMode;
 // Where a runtime that manages cgroups itself puts the container, below the run's directory.
 constexpr const char* runtime_child = "container";
 
-// For a moment after its last process has gone a cgroup is still busy.
-Result<> remove_empty(int parent_fd, const std::string& name) {
-    constexpr int most_tries = 500;
+// For a moment after its last process has gone a cgroup is still busy: 500 tries take a second, 20 some milliseconds.
+constexpr int tries_after_a_run = 500;
+constexpr int tries_in_a_sweep = 20;
+
+Result<> remove_empty(int parent_fd, const std::string& name, int most_tries) {
     for (int tries = 0; tries < most_tries; ++tries) {
         if (::unlinkat(parent_fd, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
         if (errno != EBUSY) break;
@@ -33,9 +35,9 @@ Result<> remove_empty(int parent_fd, const std::string& name) {
     return os_error("remove the cgroup '" + name + "'", errno).at(Stage::remove);
 }
 
-Result<> remove_directory(int parent_fd, const std::string& name) {
-    TRY_OK(remove_empty(parent_fd, name + "/" + runtime_child));
-    return remove_empty(parent_fd, name);
+Result<> remove_directory(int parent_fd, const std::string& name, int most_tries) {
+    TRY_OK(remove_empty(parent_fd, name + "/" + runtime_child, most_tries));
+    return remove_empty(parent_fd, name, most_tries);
 }
 
 // Hands the controllers to the children of `parent` (cgroup.subtree_control); those already handed on cost a read.
@@ -241,7 +243,7 @@ Result<Reading> Cgroup::retire() && {
 Result<> Cgroup::remove() {
     Result<> outcome;
     for (const Directory& directory : directories_) {
-        auto removed = remove_directory(directory.parent.get(), name_);
+        auto removed = remove_directory(directory.parent.get(), name_, tries_after_a_run);
         if (!removed && outcome) outcome = std::move(removed);
     }
     directories_.clear();
@@ -252,7 +254,7 @@ Result<> remove_stale(const std::vector<std::filesystem::path>& parents, const s
     for (const std::filesystem::path& parent : parents) {
         const auto fd = base::open_dir(parent);
         if (!fd) continue;
-        TRY_OK(remove_directory(fd.value().get(), directory_name(run_id)));
+        TRY_OK(remove_directory(fd.value().get(), directory_name(run_id), tries_in_a_sweep));
     }
     return {};
 }

@@ -49,6 +49,8 @@ public:
     Reading read() const;
     // The last reading and the removal in one act. The processes must be gone.
     Result<Reading> retire() &&;
+    // Left as it is, for a later sweep: a process in it does not die.
+    void abandon() && { directories_.clear(); }
 
 private:
     struct Directory {
@@ -81,7 +83,7 @@ private:
     bool peak_is_exact_ = false;
 };
 
-// Removes the cgroups of a run that is dead; missing ones are fine.
+// Removes the cgroups of a run that is dead; missing ones are fine. Error: a process in one of them still lives.
 Result<> remove_stale(const std::vector<std::filesystem::path>& parents, const std::string& run_id);
 
 // config.json's cgroupsPath where the runtime manages the container's cgroup below ours, else empty.

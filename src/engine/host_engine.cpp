@@ -35,8 +35,9 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
     const char* const path = std::getenv("PATH");
     host::HostFacts host = host::probe("/", path != nullptr ? path : "");
     // What a power cut or two kills at once have left of earlier runs.
-    runtime::sweep_runs(places.runs,
-                        [](const runtime::StaleRun& run) { (void)cgroup::remove_stale(run.cgroup_parents, run.id); });
+    runtime::sweep_runs(places.runs, [](const runtime::StaleRun& run) {
+        return cgroup::remove_stale(run.cgroup_parents, run.id).has_value();
+    });
     return std::unique_ptr<Engine>(std::make_unique<engine::HostEngine>(
         std::move(options), std::move(configuration), std::move(places), std::move(store), std::move(host)));
 }

@@ -143,9 +143,7 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     TRY(result.out, take_stream(std::move(stdio.out)));
     TRY(result.err, take_stream(std::move(stdio.err)));
     timing.collect = watch.lap();
-    // What cannot be removed now is the next start's to sweep: the run's verdict stands.
-    if (auto gone = std::move(sandbox.cgroup).retire(); !gone) result.warnings.push_back(gone.error().message);
-    if (auto gone = std::move(sandbox.directory).retire(); !gone) result.warnings.push_back(gone.error().message);
+    if (auto gone = std::move(sandbox).retire(result.stuck); !gone) result.warnings.push_back(gone.error().message);
     timing.remove = watch.lap();
     return {};
 }

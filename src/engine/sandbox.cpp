@@ -126,4 +126,17 @@ Result<Sandbox> Sandbox::create(const Prepared& prepared, const SandboxOptions& 
     return Sandbox{std::move(directory), std::move(cgroup), std::move(container)};
 }
 
+Result<> Sandbox::retire(bool stuck) && {
+    if (stuck) {
+        std::move(cgroup).abandon();
+        std::move(directory).abandon();
+        return {};
+    }
+    if (auto gone = std::move(cgroup).retire(); !gone) {
+        std::move(directory).abandon();
+        return std::move(gone).error();
+    }
+    return std::move(directory).retire();
+}
+
 }  // namespace coracle::engine

@@ -29,6 +29,9 @@ struct Sandbox {
 
     // The container waits for its job. `config` is the bundle's config.json.
     static Result<Sandbox> create(const Prepared& prepared, const SandboxOptions& options, std::string_view config);
+    // Once nothing runs in it. What cannot be removed now, and all of it where something is `stuck`, is a later start's
+    // to sweep: the directory with the record of it stays then.
+    Result<> retire(bool stuck) &&;
 };
 
 // Where the runtime's configuration finds the root file system of a run.

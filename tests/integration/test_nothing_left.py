@@ -1,6 +1,7 @@
 """However coracle dies, nothing of the sandbox survives. The `leftovers` fixture checks after each test, this file tries hard."""
 import json
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -160,6 +161,42 @@ def test_a_full_run_directory_is_a_clean_error(coracle, leftovers):
     record = json.loads(done.stdout)
     harness.assert_valid(record)
     assert done.returncode == 125 and "No space left" in record["message"] and not record["success"], record
+
+
+# ---- what does not die -----------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def freezer():
+    """A cgroup of the v1 freezer: what is frozen in it does not die of SIGKILL, as in uninterruptible sleep."""
+    place = pathlib.Path(f"/sys/fs/cgroup/freezer/frozen-by-a-test-{os.getpid()}")
+    place.mkdir()
+    yield place
+    (place / "freezer.state").write_text("THAWED")
+    harness.wait_for(lambda: not (place / "cgroup.procs").read_text(), "the frozen process is gone")
+    place.rmdir()
+
+
+@pytest.mark.needs("root", "machine", "cgroup1")
+def test_a_process_that_does_not_die_is_stuck_and_the_caller_is_not_kept(coracle, freezer, leftovers):
+    process = coracle.start("run", "--json", "--timeout", "3s", "--grace", "500ms", "busybox", "--", "sh", "-c", "sleep 300")
+    harness.wait_for(lambda: processes_of(process, "sleep"), "the program runs")
+    started = time.monotonic()
+    for pid in processes_of(process, "sleep"):
+        (freezer / "cgroup.procs").write_text(str(pid))
+    (freezer / "freezer.state").write_text("FROZEN")
+    record = json.loads(process.communicate(timeout=20)[0])
+    assert time.monotonic() - started < 3 + 0.5 + 2 + 0.5
+    harness.assert_valid(record)
+    assert (record["reason"], record["stuck"], process.returncode) == ("wall_timeout", True, 124), record
+    assert any("did not die" in warning for warning in record["warnings"]), record["warnings"]
+    begun = time.monotonic()
+    assert coracle.shell("echo meanwhile")["stdout"] == "meanwhile\n"
+    assert time.monotonic() - begun < 2, "a sweep does not wait for what is stuck"
+    assert harness.run_directories(coracle.environment.get("XDG_RUNTIME_DIR", "/run")), "kept for a later sweep"
+    (freezer / "freezer.state").write_text("THAWED")
+    harness.wait_for(lambda: not (freezer / "cgroup.procs").read_text(), "what was frozen dies")
+    assert coracle.shell("echo after")["stdout"] == "after\n"
+    leftovers.check()
 
 
 # ---- coracle ps and coracle kill ----------------------------------------------------------------------------------------

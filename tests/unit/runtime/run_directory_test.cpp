@@ -39,6 +39,7 @@ protected:
             std::string words = run.id;
             for (const auto& parent : run.cgroup_parents) words += " " + parent.string();
             swept.push_back(words);
+            return true;
         });
         return swept;
     }
@@ -105,7 +106,10 @@ TEST_F(Runs, WithoutTheFolderOfRunsThereIsNone) {
     EXPECT_EQ(must_fail(RunDirectory::create(runs_ / "missing", "r1", {})).code, ErrorCode::not_found);
     EXPECT_THAT(run_ids(runs_ / "missing"), IsEmpty());
     EXPECT_FALSE(claim_if_dead(runs_ / "missing", "r1"));
-    sweep_runs(runs_ / "missing", [](const StaleRun&) { ADD_FAILURE(); });
+    sweep_runs(runs_ / "missing", [](const StaleRun&) {
+        ADD_FAILURE();
+        return true;
+    });
 }
 
 TEST_F(Runs, ThatAreDeadAreSweptWithWhatTheirRecordNames) {
@@ -114,6 +118,21 @@ TEST_F(Runs, ThatAreDeadAreSweptWithWhatTheirRecordNames) {
     EXPECT_THAT(sweep(), UnorderedElementsAre("dead1 /cg/a /cg/b", "dead2 /cg/a /cg/b"));
     EXPECT_TRUE(fs::is_empty(runs_.path()));
     EXPECT_THAT(sweep(), IsEmpty());
+}
+
+TEST_F(Runs, StayWhileSomethingOfThemCannotBeRemoved) {
+    leave_dead("dead");
+    sweep_runs(runs_.path(), [](const StaleRun&) { return false; });
+    EXPECT_TRUE(fs::exists(runs_ / "dead/record.json"));
+    EXPECT_THAT(sweep(), UnorderedElementsAre("dead /cg/a /cg/b"));
+}
+
+TEST_F(Runs, ThatAreAbandonedAreLeftToASweep) {
+    {
+        RunDirectory run = create("stuck");
+        std::move(run).abandon();
+    }
+    EXPECT_THAT(sweep(), UnorderedElementsAre("stuck /cg/a /cg/b"));
 }
 
 TEST_F(Runs, ThatLiveAreNeverTouched) {
