@@ -30,7 +30,7 @@ def kill_at(coracle, moment, payload):
 
 
 # scripts/soak asks for more.
-KILLS = int(os.environ.get("CORACLE_TEST_KILLS", 8 if harness.IN_GUEST else 150))
+KILLS = int(os.environ.get("CORACLE_TEST_KILLS", 8 if harness.IN_GUEST else 200))
 
 
 def test_kills_at_random_moments_leave_nothing(coracle, leftovers, record_property):
