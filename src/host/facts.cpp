@@ -1,15 +1,17 @@
 // Implements the probe: who we are, which programs are there, and the parts that have files of their own.
 #include "host/facts.hpp"
 
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 
 #include "base/files.hpp"
+#include "base/unique_fd.hpp"
 #include "host/cgroups.hpp"
 #include "host/subids.hpp"
 
@@ -80,11 +82,17 @@ bool is_program(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// 2, the kernel's default, lets a user count what his processes do (perf_event_open(2)); Debian and Ubuntu have 3 or 4.
-bool perf_events_allowed(const std::string& paranoid) {
-    int level = 0;
-    const auto [end, error] = std::from_chars(paranoid.data(), paranoid.data() + paranoid.size(), level);
-    return error == std::errc() && level <= 2;
+// Tried, not read: besides perf_event_paranoid, of which 2 is the kernel's default and Debian has 3, the filter of an
+// outer container may forbid it (perf_event_open(2)).
+bool perf_events_allowed() {
+    perf_event_attr attributes{};
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.size = sizeof attributes;
+    attributes.config = PERF_COUNT_SW_TASK_CLOCK;
+    attributes.exclude_kernel = 1;
+    const base::UniqueFd counter(
+        static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+    return static_cast<bool>(counter);
 }
 
 }  // namespace
@@ -132,7 +140,7 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.hard_core = hard_limit(RLIMIT_CORE);
     facts.hard_stack = hard_limit(RLIMIT_STACK);
     facts.cpus = usable_cpus();
-    facts.perf_events = perf_events_allowed(text_of(root / "proc/sys/kernel/perf_event_paranoid"));
+    facts.perf_events = perf_events_allowed();
     return facts;
 }
 
