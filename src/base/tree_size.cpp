@@ -18,12 +18,13 @@ constexpr int walk_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 class Meter {
 public:
-    std::uint64_t bytes() const { return bytes_; }
+    TreeUse use() const { return use_; }
 
     void add(const struct stat& status) {
         const bool shared = !S_ISDIR(status.st_mode) && status.st_nlink > 1;
         if (shared && !seen_.emplace(status.st_dev, status.st_ino).second) return;
-        bytes_ += static_cast<std::uint64_t>(status.st_blocks) * 512U;
+        use_.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512U;
+        ++use_.entries;
     }
 
     // Adds what lies in `dir` and returns its subdirectories.
@@ -41,7 +42,7 @@ public:
     }
 
 private:
-    std::uint64_t bytes_ = 0;
+    TreeUse use_;
     std::set<std::pair<dev_t, ino_t>> seen_;  // files with several names
 };
 
@@ -66,14 +67,16 @@ void walk(UniqueFd at, Meter& meter) {
 
 }  // namespace
 
-std::uint64_t tree_size_at(int dir_fd, const std::string& name) {
+std::uint64_t tree_size_at(int dir_fd, const std::string& name) { return tree_use_at(dir_fd, name).bytes; }
+
+TreeUse tree_use_at(int dir_fd, const std::string& name) {
     Meter meter;
     struct stat status {};
-    if (::fstatat(dir_fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+    if (::fstatat(dir_fd, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
     meter.add(status);
     UniqueFd top(::openat(dir_fd, name.c_str(), walk_flags));
     if (S_ISDIR(status.st_mode) && top) walk(std::move(top), meter);
-    return meter.bytes();
+    return meter.use();
 }
 
 }  // namespace coracle::base

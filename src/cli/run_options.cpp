@@ -118,7 +118,7 @@ constexpr OptionRow<RunDraft> request_rows[]{
      set_limit<&LimitRequest::file_size, parse_bytes>},
     {"--stack", "SIZE", "Limits", "Stack of each process (the caller's)", set_limit<&LimitRequest::stack, parse_bytes>},
     {"--storage", "SIZE", "Limits",
-     "/workspace, and what is written to a --writable root, in memory (half of --memory)",
+     "/workspace and what is written to a --writable root: in memory, or on disk above --memory (half of --memory)",
      set_limit<&LimitRequest::storage, parse_bytes>},
     {"--shm-size", "SIZE", "Limits", "/dev/shm (half of --memory)", set_limit<&LimitRequest::shm, parse_bytes>},
     {"--io-max", "DEVICE:RATES", "Limits",

@@ -6,9 +6,10 @@
 namespace coracle {
 
 std::string_view to_string(Reason reason) {
-    constexpr std::array<std::string_view, 13> names{
-        "exited",    "signaled",    "wall_timeout", "cpu_timeout",  "idle_timeout",   "oom",     "output_limit",
-        "cancelled", "exec_failed", "setup_failed", "image_failed", "policy_refused", "internal"};
+    constexpr std::array<std::string_view, 14> names{"exited",         "signaled",    "wall_timeout", "cpu_timeout",
+                                                     "idle_timeout",   "oom",         "output_limit", "storage_limit",
+                                                     "cancelled",      "exec_failed", "setup_failed", "image_failed",
+                                                     "policy_refused", "internal"};
     return names[static_cast<std::size_t>(reason)];
 }
 
@@ -26,7 +27,8 @@ int exit_status(const RunResult& result) {
         case Reason::cpu_timeout:
         case Reason::idle_timeout: return 124;
         case Reason::oom: return 137;
-        case Reason::output_limit: return 122;
+        case Reason::output_limit:
+        case Reason::storage_limit: return 122;
         case Reason::policy_refused: return 123;
         case Reason::setup_failed:
         case Reason::image_failed:

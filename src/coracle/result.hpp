@@ -23,6 +23,7 @@ enum class Reason {
     idle_timeout,    // it wrote nothing for Limits::idle_time
     oom,             // the OOM killer ended it; usage.oom_kills is the evidence
     output_limit,    // it wrote more than allowed and the caller asked for an end then
+    storage_limit,   // it wrote more than Limits::storage to the disk
     cancelled,       // the caller asked for the end (a signal to coracle)
     exec_failed,     // the program could not be executed: exit_code 126 or 127, message says why
     setup_failed,    // the sandbox could not be built; nothing of the program ran

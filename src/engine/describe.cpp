@@ -54,6 +54,7 @@ void list_watched(const plan::ExecutionPlan& plan, OutputMode output, std::vecto
     list("wall_time", to_string(plan.limits.wall_time), "supervisor clock");
     if (plan.limits.idle_time) list("idle_time", to_string(*plan.limits.idle_time), "supervisor clock");
     if (plan.watch_cpu_time) list("cpu_time", to_string(*plan.limits.cpu_time), "supervisor, cgroup counter");
+    if (plan.rootfs.scratch_on_disk) list("storage", to_string(plan.limits.storage), "keeper, by measuring the disk");
     if (output == OutputMode::capture) list("output", to_string(plan.limits.output), "supervisor, while reading");
 }
 

@@ -100,6 +100,7 @@ Result<Prepared> HostEngine::prepare(const Request& request, const host::HostFac
                                         .image = facts,
                                         .host = host,
                                         .volumes = std::move(volumes),
+                                        .scratch_options = locked_options_at(places_.store.string()),
                                         .io_devices = std::move(devices),
                                         .basis = prepared.settled.basis,
                                         .draw = std::random_device()()})

@@ -95,6 +95,11 @@ Result<> fill(const content::Store& store, const Prepared& prepared, const std::
 Result<> write_portable_bundle(const content::Store& store, const Prepared& prepared,
                                const std::filesystem::path& target) {
     const plan::ExecutionPlan& plan = prepared.plan;
+    if (plan.rootfs.scratch_on_disk) {
+        return make_error(ErrorCode::unsupported,
+                          "--storage " + to_string(plan.limits.storage) + ": a bundle has nobody to watch a disk",
+                          "ask for at most the memory (" + to_string(plan.limits.memory) + "), or use coracle run");
+    }
     TRY(const auto seccomp, policy::find_seccomp(plan.process.seccomp, plan.process.capabilities));
     TRY(const std::string config, runtime_config::portable_config(plan, seccomp));
     TRY_OK(base::make_dirs(target));

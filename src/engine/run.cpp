@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/try.hpp"
 #include "engine/describe.hpp"
+#include "engine/disk_scratch.hpp"
 #include "engine/host_engine.hpp"
 #include "engine/sandbox.hpp"
 #include "engine/stdio.hpp"
@@ -83,14 +84,18 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     const plan::ExecutionPlan& plan = prepared.plan;
     Timing& timing = result.timing_ms;
     Stopwatch watch;
-    SandboxOptions options{.id = result.id, .runs = places_.runs, .programs = {}, .cancel_fd = signal_fd};
+    SandboxOptions options{
+        .id = result.id, .runs = places_.runs, .programs = {}, .scratch = {}, .cancel_fd = signal_fd};
+    TRY(const DiskScratch scratch, DiskScratch::create(store_, plan).at(Stage::rootfs));
+    options.scratch = scratch.path();
     TRY(options.programs, runtime::install_programs(places_.store).at(Stage::config));
     TRY(std::string filter,
         policy::cached_bpf(store_.dir().get(), plan.process.seccomp, plan.process.capabilities).at(Stage::plan));
     TRY(const std::string config,
         runtime_config::fast_config(plan, {.root_path = root_path(options),
                                            .init_args = {std::string(init::program_path)},
-                                           .cgroups_path = cgroup::cgroups_path(plan.cgroup, options.id)})
+                                           .cgroups_path = cgroup::cgroups_path(plan.cgroup, options.id),
+                                           .scratch_path = options.scratch})
             .at(Stage::config));
     TRY(Stdio stdio, make_stdio(request, plan).at(Stage::config));
     timing.config = watch.lap();

@@ -24,13 +24,14 @@ runtime::KeeperIds keeper_ids(plan::IdMapping mapping) {
     return runtime::KeeperIds::self;
 }
 
-runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const runtime::Programs& programs) {
+runtime::KeeperRootfs keeper_rootfs(const Prepared& prepared, const SandboxOptions& options) {
     const plan::Rootfs& rootfs = prepared.plan.rootfs;
     runtime::KeeperRootfs result{.overlay = rootfs.kind == plan::RootfsKind::overlay,
-                                 .lowers = {programs.init_layer.string()},
+                                 .lowers = {options.programs.init_layer.string()},
                                  .user_xattr = rootfs.user_xattr,
                                  .read_only = rootfs.read_only,
                                  .upper_bytes = rootfs.upper_size.count,
+                                 .scratch = options.scratch,
                                  .mount_points = {},
                                  .generated = {},
                                  .links = {}};
@@ -55,7 +56,7 @@ runtime::KeeperJob keeper_job(const Prepared& prepared, const SandboxOptions& op
                            .outer_uid = ::geteuid(),
                            .outer_gid = ::getegid(),
                            .stage = stage.string(),
-                           .rootfs = keeper_rootfs(prepared, options.programs),
+                           .rootfs = keeper_rootfs(prepared, options),
                            .cgroup = {.v2_directory = cgroup.v2_directory(),
                                       .v1_tasks = cgroup.v1_tasks(),
                                       .view = manages ? std::string() : prepared.plan.cgroup.view.string()},

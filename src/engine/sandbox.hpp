@@ -18,6 +18,7 @@ struct SandboxOptions {
     std::string id;
     std::filesystem::path runs;
     runtime::Programs programs;
+    std::string scratch;  // directory on disk for what the program writes; empty: in memory
     int cancel_fd = -1;
 };
 

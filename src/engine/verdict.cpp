@@ -139,7 +139,7 @@ void list_sizes(const plan::ExecutionPlan& plan, const init::Held& held, std::ve
 
 std::vector<std::string> measured_mounts(const plan::ExecutionPlan& plan) {
     std::vector<std::string> places;
-    if (!plan.rootfs.read_only) places.emplace_back("/");
+    if (!plan.rootfs.read_only && !plan.rootfs.scratch_on_disk) places.emplace_back("/");
     for (const plan::Mount& mount : plan.mounts) {
         if (mount.type == "tmpfs" && mount.destination != "/dev") places.push_back(mount.destination);
     }

@@ -148,6 +148,8 @@ Result<> plan_limits(const PlanInput& input, ExecutionPlan& plan) {
     const Bytes half{plan.limits.memory.count / 2};
     const Bytes scratch = std::min(half, input.basis.storage.value_or(half));
     plan.limits.storage = request.limits.storage.value_or(scratch);
+    // What memory cannot hold lies on the disk.
+    plan.rootfs.scratch_on_disk = plan.limits.storage > plan.limits.memory;
     plan.limits.shm = request.limits.shm.value_or(scratch);
     TRY_OK(plan_rlimits(input, plan));
 

@@ -42,7 +42,8 @@ struct PlanInput {
     const ImageFacts& image;
     const host::HostFacts& host;
     std::vector<VolumeFacts> volumes;
-    std::vector<std::string> io_devices{};  // "8:0", in the order of LimitRequest::io_max
+    std::vector<std::string> scratch_options{};  // as VolumeFacts::locked_options, of the store's disk
+    std::vector<std::string> io_devices{};       // "8:0", in the order of LimitRequest::io_max
     Basis basis;
     unsigned draw = 0;  // a random number, for what chance may decide
 };

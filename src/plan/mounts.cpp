@@ -67,6 +67,14 @@ Mount volume_mount(const Volume& volume, const VolumeFacts& facts) {
     return mount;
 }
 
+// The store's disk; the workspace is everybody's, as /tmp is.
+Mount scratch_mount(const std::vector<std::string>& locked_options) {
+    Mount mount = volume_mount({.host = {}, .guest = workspace, .read_only = false},
+                               {.directory = true, .locked_options = locked_options});
+    mount.on_scratch = true;
+    return mount;
+}
+
 bool has_mount(const std::vector<Mount>& mounts, const std::string& destination) {
     return std::any_of(mounts.begin(), mounts.end(),
                        [&](const Mount& mount) { return mount.destination == destination; });
@@ -109,7 +117,8 @@ Result<> plan_mounts(const PlanInput& input, ExecutionPlan& plan) {
     const Bytes tmp_size = std::min(Tmpfs{}.size, input.basis.storage.value_or(Tmpfs{}.size));
     if (!has_mount(wanted, "/tmp")) wanted.push_back(tmpfs_mount({.guest = "/tmp", .size = tmp_size}));
     if (!has_mount(wanted, workspace)) {
-        wanted.push_back(tmpfs_mount({.guest = workspace, .size = plan.limits.storage}));
+        const Tmpfs in_memory{.guest = workspace, .size = plan.limits.storage};
+        wanted.push_back(plan.rootfs.scratch_on_disk ? scratch_mount(input.scratch_options) : tmpfs_mount(in_memory));
     }
     add_host_places(input.image, wanted);
     // Outer before inner, or the outer would cover the inner.

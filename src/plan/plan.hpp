@@ -81,7 +81,10 @@ struct MountPoint {
 struct Rootfs {
     RootfsKind kind = RootfsKind::overlay;
     bool read_only = true;
-    Bytes upper_size;         // tmpfs that takes the writes where read_only is false
+    Bytes upper_size;  // what takes the writes where read_only is false
+    // What the program writes to /workspace and to a writable root lies on the store's disk and not in memory; the
+    // keeper measures it against upper_size.
+    bool scratch_on_disk = false;
     bool user_xattr = false;  // overlay option of mounts made inside a user namespace
     std::vector<MountPoint> mount_points;
     std::vector<GeneratedFile> generated;
@@ -94,7 +97,8 @@ struct Mount {
     std::string type;
     std::string source;
     std::vector<std::string> options;
-    bool onto_file = false;  // the destination is a file: a bind of a single file
+    bool onto_file = false;   // the destination is a file: a bind of a single file
+    bool on_scratch = false;  // the source is a folder of the run's scratch on disk, made when it starts
 };
 
 enum class CgroupMode {

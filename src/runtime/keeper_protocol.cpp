@@ -14,7 +14,7 @@ using base::WireWriter;
 
 void write_rootfs(WireWriter& writer, const KeeperRootfs& rootfs) {
     writer.value(rootfs.overlay).texts(rootfs.lowers).value(rootfs.user_xattr).value(rootfs.read_only);
-    writer.value(rootfs.upper_bytes).value(rootfs.mount_points.size());
+    writer.value(rootfs.upper_bytes).text(rootfs.scratch).value(rootfs.mount_points.size());
     for (const KeeperMountPoint& point : rootfs.mount_points) {
         writer.text(point.path).value(point.mode).value(point.file).value(point.on_top);
     }
@@ -31,6 +31,7 @@ KeeperRootfs read_rootfs(WireReader& reader) {
     rootfs.user_xattr = reader.value<bool>();
     rootfs.read_only = reader.value<bool>();
     rootfs.upper_bytes = reader.value<std::uint64_t>();
+    rootfs.scratch = reader.text();
     for (std::uint64_t left = reader.value<std::uint64_t>(); left > 0 && reader.good(); --left) {
         KeeperMountPoint point;
         point.path = reader.text();
@@ -119,6 +120,19 @@ std::optional<KeeperFailed> unpack_keeper_failed(std::string_view bytes) {
         failed.error.os_errno = reader.value<int>();
         failed.runtime_log = reader.text();
         failed.runtime_stderr = reader.text();
+    });
+}
+
+std::string pack(const KeeperOverflow& overflow) {
+    auto writer = begin_message(KeeperSays::overflow);
+    writer.value(overflow.bytes).value(overflow.entries);
+    return std::move(writer).take();
+}
+
+std::optional<KeeperOverflow> unpack_keeper_overflow(std::string_view bytes) {
+    return read_message<KeeperOverflow>(bytes, KeeperSays::overflow, [](WireReader& reader, KeeperOverflow& overflow) {
+        overflow.bytes = reader.value<std::uint64_t>();
+        overflow.entries = reader.value<std::uint64_t>();
     });
 }
 

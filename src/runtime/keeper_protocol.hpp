@@ -50,7 +50,10 @@ struct KeeperRootfs {
     std::vector<std::string> lowers;  // absolute paths, topmost first
     bool user_xattr = false;
     bool read_only = true;
-    std::uint64_t upper_bytes = 0;  // size of the tmpfs that takes the writes
+    std::uint64_t upper_bytes = 0;  // size of the tmpfs that takes the writes, or the most that `scratch` may take
+    // A directory on disk that takes /workspace and the writes to a writable root; empty: there is none. The keeper
+    // says when it holds too much, and removes it where coracle has died.
+    std::string scratch;
     std::vector<KeeperMountPoint> mount_points;
     std::vector<KeeperFile> generated;
     std::vector<KeeperLink> links;
@@ -94,6 +97,12 @@ struct KeeperFailed {
     std::string runtime_stderr;  // what the runtime wrote there, bounded
 };
 
+// What the program wrote to the scratch on disk is more than it may.
+struct KeeperOverflow {
+    std::uint64_t bytes = 0;
+    std::uint64_t entries = 0;  // files, directories and links
+};
+
 // The container's init has ended.
 struct KeeperExited {
     int wait_status = 0;
@@ -102,16 +111,18 @@ struct KeeperExited {
     std::uint64_t max_rss = 0;  // bytes, of the largest single process
 };
 
-enum class KeeperSays : std::uint8_t { job = 1, created, failed, exited };
+enum class KeeperSays : std::uint8_t { job = 1, created, failed, overflow, exited };
 
 std::string pack(const KeeperJob& job);
 std::string pack(const KeeperCreated& created);
 std::string pack(const KeeperFailed& failed);
+std::string pack(const KeeperOverflow& overflow);
 std::string pack(const KeeperExited& exited);
 
 std::optional<KeeperJob> unpack_keeper_job(std::string_view bytes);
 std::optional<KeeperCreated> unpack_keeper_created(std::string_view bytes);
 std::optional<KeeperFailed> unpack_keeper_failed(std::string_view bytes);
+std::optional<KeeperOverflow> unpack_keeper_overflow(std::string_view bytes);
 std::optional<KeeperExited> unpack_keeper_exited(std::string_view bytes);
 
 }  // namespace coracle::runtime

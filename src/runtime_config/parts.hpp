@@ -19,7 +19,8 @@ struct Program {
 Json process_part(const plan::Process& process, const Program& program);
 
 // mounts.cpp: `mounts`.
-Json mounts_part(const std::vector<plan::Mount>& mounts);
+// `scratch_path`: what the sources of mounts on the run's scratch lie below.
+Json mounts_part(const std::vector<plan::Mount>& mounts, const std::string& scratch_path);
 
 // namespaces.cpp: `linux.namespaces`, and the maps of a user namespace, empty where there is none.
 Json namespaces_part(const plan::Namespaces& namespaces, bool user_namespace);

@@ -32,13 +32,19 @@ Json linux_part(const plan::ExecutionPlan& plan, LinuxForm form) {
     return part;
 }
 
-Json config(const plan::ExecutionPlan& plan, const plan::Process& process, const Program& program,
-            const std::string& root_path, LinuxForm form) {
+// Where the parts of the sandbox lie on the host.
+struct Places {
+    std::string root;
+    std::string scratch;
+};
+
+Json config(const plan::ExecutionPlan& plan, const plan::Process& process, const Program& program, const Places& places,
+            LinuxForm form) {
     return {{"ociVersion", oci_version},
             {"process", process_part(process, program)},
-            {"root", {{"path", root_path}, {"readonly", plan.rootfs.read_only}}},
+            {"root", {{"path", places.root}, {"readonly", plan.rootfs.read_only}}},
             {"hostname", plan.hostname},
-            {"mounts", mounts_part(plan.mounts)},
+            {"mounts", mounts_part(plan.mounts, places.scratch)},
             {"linux", linux_part(plan, std::move(form))}};
 }
 
@@ -69,7 +75,8 @@ Result<std::string> portable_config(const plan::ExecutionPlan& plan, const polic
                    .resources = resources_part(plan),
                    .cgroups_path = {},
                    .seccomp = seccomp.confines() ? seccomp_part(seccomp) : Json()};
-    return printed(pretty_text, config(plan, plan.process, program, "rootfs", std::move(form)));
+    return printed(pretty_text,
+                   config(plan, plan.process, program, {.root = "rootfs", .scratch = {}}, std::move(form)));
 }
 
 Result<std::string> fast_config(const plan::ExecutionPlan& plan, const FastForm& form) {
@@ -79,7 +86,8 @@ Result<std::string> fast_config(const plan::ExecutionPlan& plan, const FastForm&
     // Processor time is the program's: init, which began as the runtime, would start with the runtime's on its account.
     plan::Process process = plan.process;
     std::erase_if(process.rlimits, [](const plan::Rlimit& limit) { return limit.type == plan::cpu_rlimit; });
-    return printed(compact_text, config(plan, process, init, form.root_path, std::move(part)));
+    return printed(compact_text, config(plan, process, init, {.root = form.root_path, .scratch = form.scratch_path},
+                                        std::move(part)));
 }
 
 }  // namespace coracle::runtime_config

@@ -20,6 +20,7 @@ struct FastForm {
     std::string root_path{};                               // the mounted root file system
     std::vector<std::string> init_args{"/.coracle-init"};  // of the shim that later becomes the program's parent
     std::string cgroups_path{};                            // empty: the runtime leaves cgroups alone
+    std::string scratch_path{};                            // of the run's scratch on disk, where it has one
 };
 
 // The config.json that the keeper gives to the runtime, compact. It differs from the portable one in exactly these: the

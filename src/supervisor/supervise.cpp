@@ -216,6 +216,13 @@ private:
             keeper_open_ = false;
             return;
         }
+        if (const auto overflow = runtime::unpack_keeper_overflow(message.value()->bytes)) {
+            ending_.conclude(Reason::storage_limit, "it wrote " + std::to_string(overflow->bytes) + " bytes in " +
+                                                        std::to_string(overflow->entries) +
+                                                        " files to the disk, more than --storage allows");
+            kill();
+            return;
+        }
         ending_.container_exit = runtime::unpack_keeper_exited(message.value()->bytes);
         if (!ending_.container_exit) return;
         container_gone_ = true;

@@ -210,6 +210,50 @@ def test_rates_on_a_disk_are_refused_without_cgroup_v2(coracle):
     assert record["reason"] == "exited" and "io_max" in limits_of(record, "degraded"), record
 
 
+DISK = ["--storage", "64m", "--memory", "48m", "--best-effort"]  # more than the memory: on disk
+
+
+def scratch_folders(coracle):
+    return [entry for entry in (coracle.store / "tmp").iterdir() if entry.is_dir()]
+
+
+def test_what_memory_cannot_hold_is_written_to_the_disk(coracle):
+    record = coracle.shell("head -c 60m /dev/zero >/workspace/big && wc -c </workspace/big; stat -c %a /workspace", *DISK,
+                           "--timeout", "50s")
+    assert (record["reason"], record["stdout"].split()) == ("exited", [str(60 << 20), "1777"]), record
+    assert limits_of(record, "enforced")["storage"]["value"] == "64m", record
+    assert record["usage"]["memory_peak"] is None or record["usage"]["memory_peak"] <= 49 << 20, record["usage"]
+
+
+@pytest.mark.parametrize("script", ["head -c 200m /dev/zero >/workspace/big; sleep 50",
+                                    "mkdir -m 700 /workspace/a; cd /workspace/a; head -c 200m /dev/zero >big; chmod 0 .; sleep 50",
+                                    "exec 5>/workspace/a; rm /workspace/a; head -c 200m /dev/zero >&5; sleep 50",
+                                    "cd /workspace; i=0; while [ $i -lt 17000 ]; do : >f$i; i=$((i + 1)); done; sleep 50"])
+def test_too_much_on_the_disk_ends_the_run(coracle, script):
+    record = coracle.shell(script, *DISK, "--timeout", "100s", timeout=150)
+    assert (record["reason"], record.call.code, record["success"]) == ("storage_limit", 122, False), record
+    assert "--storage" in record["message"], record
+
+
+@pytest.mark.needs("overlay")
+def test_a_writable_root_is_on_the_disk_too_and_nothing_of_it_stays(coracle):
+    record = coracle.shell("head -c 20m /dev/zero >/big; head -c 20m /dev/zero >/workspace/big; echo done", *DISK, "--writable")
+    assert record["stdout"] == "done\n", record
+    over = coracle.shell("head -c 200m /dev/zero >/big; sleep 50", *DISK, "--writable", "--timeout", "100s")
+    assert over["reason"] == "storage_limit", over
+    assert not scratch_folders(coracle)
+
+
+def test_a_killed_coracle_leaves_nothing_on_the_disk(coracle, leftovers):
+    process = coracle.start("run", *DISK, "busybox", "--", "sh", "-c", "cd /workspace; touch a; mkdir -m 0 b; echo up; sleep 300")
+    assert process.stdout.readline() == b"up\n"
+    process.kill()
+    process.communicate()
+    leftovers.check()
+    assert coracle.shell("true")["reason"] == "exited"
+    assert not scratch_folders(coracle)
+
+
 @pytest.mark.needs("overlay")
 def test_a_writable_root_takes_no_more_than_the_storage(coracle):
     record = coracle.shell("head -c 9m /dev/zero >/big 2>/dev/null; echo $?", "--writable", "--storage", "8m")

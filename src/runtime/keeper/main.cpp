@@ -16,6 +16,7 @@
 #include "runtime/keeper/estate.hpp"
 #include "runtime/keeper/launch.hpp"
 #include "runtime/keeper/rootfs.hpp"
+#include "runtime/keeper/scratch_watch.hpp"
 #include "runtime/keeper/waiter.hpp"
 #include "runtime/keeper_protocol.hpp"
 
@@ -69,7 +70,7 @@ void report_exit(int status, const rusage& usage, const Channel& coracle) {
 }
 
 // Reaps until coracle is gone or closes its end.
-void keep(const Created& created, const Waiter& waiter, const Channel& coracle) {
+void keep(const Created& created, const Waiter& waiter, ScratchWatch scratch, const Channel& coracle) {
     for (;;) {
         int status = 0;
         rusage usage{};
@@ -77,7 +78,11 @@ void keep(const Created& created, const Waiter& waiter, const Channel& coracle) 
             if (ended == created.init) report_exit(status, usage, coracle);
         }
         // The only message after the job is the end of the channel.
-        if (waiter.next() != Event::child) return;
+        const Event event = waiter.next(scratch.milliseconds());
+        if (event == Event::time) {
+            if (const auto overflow = scratch.look()) (void)coracle.send(pack(*overflow));
+        }
+        if (event == Event::coracle_message || event == Event::coracle_gone) return;
     }
 }
 
@@ -95,12 +100,13 @@ void end_everything() {
     while (::waitpid(-1, nullptr, 0) > 0 || errno == EINTR) continue;
 }
 
-void live(const Channel& coracle) {
+// The scratch on disk that the job names comes back: a dead coracle's is the keeper's to remove.
+std::string live(const Channel& coracle) {
     const Waiter waiter;
     const auto message = coracle.receive(64_MiB);
-    if (!message || !message.value()) return;
+    if (!message || !message.value()) return {};
     const auto job = unpack_keeper_job(message.value()->bytes);
-    if (!job) return;
+    if (!job) return {};
     KeeperCreated times;
     auto created = build(*job, waiter, times);
     if (!created) {
@@ -108,10 +114,11 @@ void live(const Channel& coracle) {
         (void)coracle.send(pack(KeeperFailed{.error = std::move(created).error(),
                                              .runtime_log = text_of(paths.log),
                                              .runtime_stderr = text_of(paths.stderr_file)}));
-        return;
+        return job->rootfs.scratch;
     }
     (void)coracle.send(pack(times), {created.value().init_pidfd.get()});
-    keep(created.value(), waiter, coracle);
+    keep(created.value(), waiter, ScratchWatch(job->rootfs), coracle);
+    return job->rootfs.scratch;
 }
 
 }  // namespace
@@ -123,9 +130,10 @@ int main(int argc, char** argv) {
     ::fcntl(keeper_channel_fd, F_SETFD, FD_CLOEXEC);
     ::fcntl(keeper_supervisor_fd, F_SETFD, FD_CLOEXEC);
     const keeper::Estate estate(argc, argv);
-    keeper::live(coracle::base::Channel(coracle::base::UniqueFd(keeper_channel_fd)));
+    const std::string scratch = keeper::live(coracle::base::Channel(coracle::base::UniqueFd(keeper_channel_fd)));
     if (keeper::coracle_is_gone()) {
         keeper::end_everything();
+        if (!scratch.empty()) (void)coracle::base::remove_tree_at(AT_FDCWD, scratch);
         estate.remove();
     }
     return 0;

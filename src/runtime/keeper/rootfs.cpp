@@ -186,6 +186,20 @@ Result<> mount_upper(const std::string& stage, std::uint64_t bytes) {
     return base::make_dirs(upper + "/work");
 }
 
+// The same on disk. What the overlay's options name is the link, since a path may hold their separators.
+Result<> make_upper(const std::string& stage, const std::string& scratch) {
+    for (const char* name : {"/upper", "/upper/data", "/upper/work"}) TRY_OK(base::make_dirs(scratch + name));
+    if (::symlink((scratch + "/upper").c_str(), (stage + "/upper").c_str()) == 0) return {};
+    return os_error("link the scratch on disk", errno);
+}
+
+Result<> make_workspace(const std::string& scratch) {
+    const std::string workspace = scratch + "/workspace";
+    TRY_OK(base::make_dirs(workspace));
+    if (::chmod(workspace.c_str(), 01777) != 0) return os_error("chmod '" + workspace + "'", errno);
+    return {};
+}
+
 }  // namespace
 
 Result<> mount_stage(const std::string& stage, const KeeperRootfs& rootfs) {
@@ -195,8 +209,9 @@ Result<> mount_stage(const std::string& stage, const KeeperRootfs& rootfs) {
     }
     TRY_OK(mount_at("tmpfs", stage, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755,size=" + std::to_string(stage_bytes)));
     for (const char* name : {"root", "state", "layers", "skeleton", "top"}) TRY_OK(make_below(stage, name));
-    if (!rootfs.read_only) TRY_OK(mount_upper(stage, rootfs.upper_bytes));
-    return {};
+    if (!rootfs.scratch.empty()) TRY_OK(make_workspace(rootfs.scratch));
+    if (rootfs.read_only) return {};
+    return rootfs.scratch.empty() ? mount_upper(stage, rootfs.upper_bytes) : make_upper(stage, rootfs.scratch);
 }
 
 Result<> mount_rootfs(const std::string& stage, const KeeperRootfs& rootfs) {

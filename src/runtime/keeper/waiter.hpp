@@ -5,13 +5,13 @@
 
 namespace coracle::runtime::keeper {
 
-enum class Event { child, coracle_message, coracle_gone };
+enum class Event { child, coracle_message, coracle_gone, time };
 
-// Waits for a child's end, a message of coracle's, or coracle's end. Blocks all signals from its birth on.
+// Waits for a child's end, a message of coracle's, coracle's end, or a time. Blocks all signals from its birth on.
 class Waiter {
 public:
     Waiter();
-    Event next() const;
+    Event next(int milliseconds = -1) const;  // -1: no time
 
 private:
     base::UniqueFd child_signals_;

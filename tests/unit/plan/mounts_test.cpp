@@ -207,5 +207,22 @@ TEST(Mounts, ScratchSpaceIsAsLargeAsItWasAskedFor) {
     EXPECT_EQ(plan.rootfs.upper_size, 8_MiB);
 }
 
+TEST(Mounts, StorageThatMemoryCannotHoldLiesOnTheDisk) {
+    Planning world;
+    world.request.limits.memory = 64_MiB;
+    world.request.limits.storage = 64_MiB;
+    EXPECT_FALSE(world.plan().rootfs.scratch_on_disk);
+    EXPECT_EQ(mount_on(world.plan(), "/workspace")->type, "tmpfs");
+    world.request.limits.storage = 65_MiB;
+    PlanInput input = world.input();
+    input.scratch_options = {"noexec"};
+    const ExecutionPlan plan = test::must(make_plan(input));
+    EXPECT_TRUE(plan.rootfs.scratch_on_disk);
+    const Mount* const mount = mount_on(plan, "/workspace");
+    EXPECT_TRUE(mount->on_scratch);
+    EXPECT_EQ(mount->type, "bind");
+    EXPECT_THAT(mount->options, ::testing::IsSupersetOf({"rw", "nosuid", "nodev", "noexec"}));
+}
+
 }  // namespace
 }  // namespace coracle::plan

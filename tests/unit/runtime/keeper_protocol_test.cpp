@@ -17,6 +17,7 @@ KeeperJob job() {
     made.rootfs.user_xattr = true;
     made.rootfs.read_only = false;
     made.rootfs.upper_bytes = 1ULL << 40U;
+    made.rootfs.scratch = "/store/tmp/a";
     made.rootfs.mount_points = {{.path = "tmp", .mode = 01777, .file = false, .on_top = true},
                                 {.path = "f", .mode = 0600, .file = true}};
     made.rootfs.generated = {{.path = "etc/hosts", .content = std::string("a\0b", 3), .mode = 0755},
@@ -72,6 +73,7 @@ TEST(KeeperProtocol, AJobArrivesWithItsRootFileSystem) {
     EXPECT_TRUE(rootfs.user_xattr);
     EXPECT_FALSE(rootfs.read_only);
     EXPECT_EQ(rootfs.upper_bytes, 1ULL << 40U);
+    EXPECT_EQ(rootfs.scratch, "/store/tmp/a");
     ASSERT_EQ(rootfs.mount_points.size(), 2U);
     EXPECT_EQ(rootfs.mount_points[0].path, "tmp");
     EXPECT_EQ(rootfs.mount_points[0].mode, 01777U);
@@ -122,6 +124,11 @@ TEST(KeeperProtocol, HalfAMessageIsNone) {
     expect_only_whole(pack(failed()), unpack_keeper_failed);
     expect_only_whole(pack(KeeperCreated{}), unpack_keeper_created);
     expect_only_whole(pack(KeeperExited{}), unpack_keeper_exited);
+    expect_only_whole(pack(KeeperOverflow{}), unpack_keeper_overflow);
+    const auto overflow = unpack_keeper_overflow(pack(KeeperOverflow{.bytes = 5, .entries = 6}));
+    ASSERT_TRUE(overflow);
+    EXPECT_EQ(overflow->bytes, 5U);
+    EXPECT_EQ(overflow->entries, 6U);
 }
 
 TEST(KeeperProtocol, OneKindIsNotTakenForAnother) {

@@ -194,5 +194,15 @@ TEST(BothForms, RefuseATextThatIsNotUtf8InsteadOfChangingIt) {
     }
 }
 
+TEST(RuntimeConfig, AMountOnTheScratchHasItsSourceThere) {
+    plan::ExecutionPlan plan = testing::default_root_v2_plan();
+    plan.mounts = {
+        {.destination = "/workspace", .type = "bind", .source = {}, .options = {"rbind"}, .on_scratch = true}};
+    FastForm form = fast_form;
+    form.scratch_path = "/store/tmp/a";
+    const json config = json::parse(fast_config(plan, form).value());
+    EXPECT_EQ(config["mounts"][0]["source"], "/store/tmp/a/workspace");
+}
+
 }  // namespace
 }  // namespace coracle::runtime_config
