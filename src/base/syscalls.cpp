@@ -2,6 +2,7 @@
 #include "base/syscalls.hpp"
 
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,17 @@ UniqueFd open_pidfd(pid_t pid) { return UniqueFd(static_cast<int>(::syscall(SYS_
 
 bool send_signal(const UniqueFd& pidfd, int signal_number) {
     return ::syscall(SYS_pidfd_send_signal, pidfd.get(), signal_number, nullptr, 0) == 0;
+}
+
+UniqueFd open_task_clock() {
+    perf_event_attr attributes{};
+    attributes.type = PERF_TYPE_SOFTWARE;
+    attributes.size = sizeof attributes;
+    attributes.config = PERF_COUNT_SW_TASK_CLOCK;
+    attributes.inherit = 1;
+    attributes.exclude_kernel = 1;
+    attributes.exclude_hv = 1;
+    return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
 }  // namespace coracle::base

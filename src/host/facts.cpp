@@ -1,17 +1,15 @@
 // Implements the probe: who we are, which programs are there, and the parts that have files of their own.
 #include "host/facts.hpp"
 
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
 #include "base/files.hpp"
-#include "base/unique_fd.hpp"
+#include "base/syscalls.hpp"
 #include "host/cgroups.hpp"
 #include "host/subids.hpp"
 
@@ -82,19 +80,6 @@ bool is_program(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// Tried, not read: besides perf_event_paranoid, of which 2 is the kernel's default and Debian has 3, the filter of an
-// outer container may forbid it (perf_event_open(2)).
-bool perf_events_allowed() {
-    perf_event_attr attributes{};
-    attributes.type = PERF_TYPE_SOFTWARE;
-    attributes.size = sizeof attributes;
-    attributes.config = PERF_COUNT_SW_TASK_CLOCK;
-    attributes.exclude_kernel = 1;
-    const base::UniqueFd counter(
-        static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
-    return static_cast<bool>(counter);
-}
-
 }  // namespace
 
 std::optional<Program> find_program(const std::filesystem::path& root, const std::string& search_path,
@@ -140,7 +125,8 @@ HostFacts probe(const std::filesystem::path& root, const std::string& search_pat
     facts.hard_core = hard_limit(RLIMIT_CORE);
     facts.hard_stack = hard_limit(RLIMIT_STACK);
     facts.cpus = usable_cpus();
-    facts.perf_events = perf_events_allowed();
+    // Tried, not read: besides perf_event_paranoid the filter of an outer container may forbid it.
+    facts.perf_events = static_cast<bool>(base::open_task_clock());
     return facts;
 }
 

@@ -26,7 +26,6 @@ constexpr auto drain_patience = std::chrono::milliseconds(500);
 
 // Between two sums of memory: what can be written in this time is what the limit may be exceeded by.
 constexpr auto sampling_interval = std::chrono::milliseconds(50);
-
 constexpr Bytes most_message = 1_MiB;
 
 class Supervision {

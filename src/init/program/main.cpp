@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/filter.h>
-#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/epoll.h>
@@ -20,6 +19,7 @@
 
 #include "base/channel.hpp"
 #include "base/reaping.hpp"
+#include "base/syscalls.hpp"
 #include "init/program/held.hpp"
 #include "init/protocol.hpp"
 
@@ -146,20 +146,8 @@ bool forward_report(const Channel& report, const Channel& channel) {
     return kind_of(last) != Kind::failed;
 }
 
-// Counts the processor time of this process and of everything that it will fork (perf_event_open(2), `inherit`): the
-// sum holds those that nobody waits for, too. What is excluded, the kernel, is excluded from samples only; a clock
-// counts all of a task's time, and without it the call would need CAP_PERFMON.
 void send_counter(const Channel& channel) {
-    perf_event_attr attributes{};
-    attributes.type = PERF_TYPE_SOFTWARE;
-    attributes.size = sizeof attributes;
-    attributes.config = PERF_COUNT_SW_TASK_CLOCK;
-    attributes.inherit = 1;
-    attributes.exclude_kernel = 1;
-    attributes.exclude_hv = 1;
-    const UniqueFd counter(
-        static_cast<int>(::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
-    if (counter) (void)channel.send(pack(Counter{}), {counter.get()});
+    if (const UniqueFd counter = base::open_task_clock()) (void)channel.send(pack(Counter{}), {counter.get()});
 }
 
 // The program's pid, or nothing where it could not be executed (which has been reported).
