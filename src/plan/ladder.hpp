@@ -27,6 +27,7 @@ struct Wanted {
     std::string flag;     // "--memory 64m", or the configuration's line
     std::string value;    // "64m"
     bool strict = false;  // asked for or required, and not best effort
+    std::string hint{};   // the fix, where it is another than a cgroup that may be written
 };
 
 // Writes into the plan that `mechanism` stands in for a limit that the host cannot hold. Error: unsupported, where it

@@ -19,10 +19,11 @@ bool is_required(const Request& request, const std::string& name) {
 
 Result<> fall_back(const Wanted& wanted, const std::string& mechanism, const std::string& why, ExecutionPlan& plan) {
     if (wanted.strict) {
-        return make_error(
-            ErrorCode::unsupported, wanted.flag + " cannot be enforced here: " + why,
-            "delegate a cgroup to this user (systemd: a service or 'systemd-run --user' with Delegate=yes), "
-            "run as root, or accept weaker limits with --best-effort");
+        const std::string fix = wanted.hint.empty() ? "delegate a cgroup to this user (systemd: a service or "
+                                                      "'systemd-run --user' with Delegate=yes), run as root"
+                                                    : wanted.hint;
+        return make_error(ErrorCode::unsupported, wanted.flag + " cannot be enforced here: " + why,
+                          fix + ", or accept weaker limits with --best-effort");
     }
     plan.degraded.push_back({.limit = wanted.name, .wanted = wanted.value, .mechanism = mechanism, .reason = why});
     return {};

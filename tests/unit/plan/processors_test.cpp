@@ -84,6 +84,7 @@ TEST(BlockIo, OnV1ItIsRefusedOrReported) {
     Planning world{.host = testing::root_on_v1()};
     world.request.limits.io_max = {{.device = "8:0", .wiops = 7}};
     EXPECT_THAT(world.refusal().message, HasSubstr("--io-max 8:0:wiops=7 cannot be enforced here"));
+    EXPECT_THAT(world.refusal().hint, HasSubstr("unified_cgroup_hierarchy"));
     world.request.limits.io_weight = 20;
     world.request.best_effort = true;
     const ExecutionPlan plan = world.plan();
