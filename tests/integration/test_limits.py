@@ -217,6 +217,8 @@ def scratch_folders(coracle):
     return [entry for entry in (coracle.store / "tmp").iterdir() if entry.is_dir()]
 
 
+# A guest's store lies in memory: what is written there is the memory limit's after all.
+@pytest.mark.needs("machine")
 def test_what_memory_cannot_hold_is_written_to_the_disk(coracle):
     record = coracle.shell("head -c 60m /dev/zero >/workspace/big && wc -c </workspace/big; stat -c %a /workspace", *DISK,
                            "--timeout", "50s")
@@ -225,6 +227,7 @@ def test_what_memory_cannot_hold_is_written_to_the_disk(coracle):
     assert record["usage"]["memory_peak"] is None or record["usage"]["memory_peak"] <= 49 << 20, record["usage"]
 
 
+@pytest.mark.needs("machine")
 @pytest.mark.parametrize("script", ["head -c 200m /dev/zero >/workspace/big; sleep 50",
                                     "mkdir -m 700 /workspace/a; cd /workspace/a; head -c 200m /dev/zero >big; chmod 0 .; sleep 50",
                                     "exec 5>/workspace/a; rm /workspace/a; head -c 200m /dev/zero >&5; sleep 50",
@@ -235,7 +238,7 @@ def test_too_much_on_the_disk_ends_the_run(coracle, script):
     assert "--storage" in record["message"], record
 
 
-@pytest.mark.needs("overlay")
+@pytest.mark.needs("overlay", "machine")
 def test_a_writable_root_is_on_the_disk_too_and_nothing_of_it_stays(coracle):
     record = coracle.shell("head -c 20m /dev/zero >/big; head -c 20m /dev/zero >/workspace/big; echo done", *DISK, "--writable")
     assert record["stdout"] == "done\n", record
