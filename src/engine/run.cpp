@@ -44,16 +44,6 @@ std::optional<std::uint64_t> cpu_seconds(const plan::ExecutionPlan& plan) {
     return std::nullopt;
 }
 
-// The host as it turned out to be where the user's service manager gave no scope, or one that does not do: a plan that
-// knows it reports weaker limits, and refuses those that were asked for. Nothing of the program has run by then.
-std::optional<host::HostFacts> without_scope(const host::HostFacts& host, const RunResult& result, const Error& error) {
-    const bool asked = host.user_manager && result.host_cgroup == "cgroup2";
-    if (!asked || error.stage != Stage::cgroup || error.os_errno == ECANCELED) return std::nullopt;
-    host::HostFacts refused = host;
-    refused.user_manager->refusal = error.message;
-    return refused;
-}
-
 }  // namespace
 
 RunResult HostEngine::run(const Request& request, int signal_fd, const PullProgress& progress) const {
@@ -63,10 +53,7 @@ RunResult HostEngine::run(const Request& request, int signal_fd, const PullProgr
     result.image_ref = request.image;
     result.limits.requested = requested_limits(request.limits);
     const PullWatch pull{.progress = progress, .cancel_fd = signal_fd};
-    Result<> ran = attempt(request, host_, pull, result);
-    if (const auto refused = ran ? std::nullopt : without_scope(host_, result, ran.error())) {
-        ran = attempt(request, *refused, pull, result);
-    }
+    const Result<> ran = attempt(request, host_, pull, result);
     if (!ran) refuse(ran.error(), result);
     result.timing_ms.total = watch.total();
     return result;
@@ -76,7 +63,15 @@ Result<> HostEngine::attempt(const Request& request, const host::HostFacts& host
                              RunResult& result) const {
     TRY(const Prepared prepared, prepare(request, host, pull, &result.timing_ms));
     describe_plan(prepared, host, result);
-    return run_prepared(request, prepared, pull.cancel_fd, result);
+    Result<> ran = run_prepared(request, prepared, pull.cancel_fd, result);
+    const bool refused = !ran && !prepared.plan.cgroup.scope_bus.empty() && ran.error().stage == Stage::cgroup &&
+                         ran.error().os_errno != ECANCELED;
+    if (!refused) return ran;
+    // The user's service manager gave no scope, or one that does not do: a plan that knows it asks for none, reports
+    // weaker limits, and refuses those that were asked for. Nothing of the program has run by now.
+    host::HostFacts known = host;
+    known.user_manager->refusal = ran.error().message;
+    return attempt(request, known, pull, result);
 }
 
 Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepared, int signal_fd,
