@@ -106,21 +106,9 @@ Result<std::string> child_acts(const UniqueFd& entered, const UniqueFd& mapped,
 
 bool is_one_id(const std::vector<IdRange>& ranges) { return ranges.size() == 1 && ranges.front().count == 1; }
 
-std::string line_of(const IdRange& range) {
-    return std::to_string(range.inside) + " " + std::to_string(range.outside) + " 1\n";
-}
-
-Result<> write_own_ids(pid_t pid, const IdMaps& maps) {
-    const std::string process = "/proc/" + std::to_string(pid) + "/";
-    // Without it an unprivileged process may not write gid_map (user_namespaces(7)).
-    TRY_OK(write_value_at(AT_FDCWD, process + "setgroups", "deny"));
-    TRY_OK(write_value_at(AT_FDCWD, process + "uid_map", line_of(maps.uids.front())));
-    return write_value_at(AT_FDCWD, process + "gid_map", line_of(maps.gids.front()));
-}
-
 Result<> write_id_maps(pid_t pid, const IdMaps& maps) {
-    return is_one_id(maps.uids) && is_one_id(maps.gids) ? write_own_ids(pid, maps)
-                                                        : write_id_maps_by_helpers(pid, maps);
+    if (!is_one_id(maps.uids) || !is_one_id(maps.gids)) return write_id_maps_by_helpers(pid, maps);
+    return write_single_id_maps("/proc/" + std::to_string(pid), maps.uids.front(), maps.gids.front());
 }
 
 }  // namespace

@@ -30,6 +30,9 @@ struct IdMaps {
 // The Error of clone(2) or unshare(2) that asked for a user namespace, with the setting that forbids it and the fix.
 Error user_namespace_error(std::string_view act, int os_errno);
 
+// Writes the maps of one id each, which must be the caller's own, of a process by its directory: "/proc/self".
+Result<> write_single_id_maps(const std::string& process, const IdRange& uid, const IdRange& gid);
+
 // Writes the maps of `pid` with newuidmap(1) and newgidmap(1), which /etc/subuid and /etc/subgid must allow.
 Result<> write_id_maps_by_helpers(pid_t pid, const IdMaps& maps);
 

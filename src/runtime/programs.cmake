@@ -10,7 +10,7 @@ endfunction()
 file(GLOB init_sources CONFIGURE_DEPENDS src/init/*.cpp src/init/program/*.cpp)
 file(GLOB keeper_sources CONFIGURE_DEPENDS src/runtime/keeper/*.cpp)
 coracle_program(coracle-init SOURCES ${init_sources})
-coracle_program(coracle-keeper SOURCES ${keeper_sources} src/runtime/keeper_protocol.cpp src/base/tree_size.cpp)
+coracle_program(coracle-keeper SOURCES ${keeper_sources} src/runtime/keeper_protocol.cpp src/base/single_id_maps.cpp src/base/tree_size.cpp)
 set(programs_source ${PROJECT_BINARY_DIR}/programs.S)
 add_custom_command(
   OUTPUT ${programs_source}

@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/reaping.hpp"
 #include "base/try.hpp"
+#include "base/userns.hpp"
 #include "runtime/keeper/estate.hpp"
 #include "runtime/keeper/launch.hpp"
 #include "runtime/keeper/rootfs.hpp"
@@ -29,11 +30,8 @@ using base::Channel;
 Result<> become_root(const KeeperJob& job) {
     if (job.ids == KeeperIds::inherited) return {};
     if (job.ids == KeeperIds::self) {
-        const auto line = [](unsigned outer) { return "0 " + std::to_string(outer) + " 1\n"; };
-        // Without it an unprivileged process may not write gid_map (user_namespaces(7)).
-        TRY_OK(base::write_value_at(AT_FDCWD, "/proc/self/setgroups", "deny"));
-        TRY_OK(base::write_value_at(AT_FDCWD, "/proc/self/uid_map", line(job.outer_uid)));
-        TRY_OK(base::write_value_at(AT_FDCWD, "/proc/self/gid_map", line(job.outer_gid)));
+        TRY_OK(base::write_single_id_maps("/proc/self", {.inside = 0, .outside = job.outer_uid, .count = 1},
+                                          {.inside = 0, .outside = job.outer_gid, .count = 1}));
     }
     if (::setresgid(0, 0, 0) != 0 || ::setresuid(0, 0, 0) != 0) {
         return os_error("become root of the user namespace", errno);
