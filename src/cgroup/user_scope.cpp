@@ -139,12 +139,21 @@ void property(dbus::Writer& properties, const char* name, const char* type, Writ
     write(properties);
 }
 
-dbus::Message manager_call(const char* member, const char* signature, dbus::Writer body) {
+// A service of the bus, the object that it answers for, and the interface of the call.
+struct Callee {
+    const char* destination;
+    const char* path;
+    const char* interface;
+};
+constexpr Callee manager{"org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"};
+constexpr Callee the_bus{"org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus"};
+
+dbus::Message call(const Callee& callee, const char* member, const char* signature, dbus::Writer body) {
     return {.kind = dbus::Kind::call,
             .answers = 0,
-            .destination = "org.freedesktop.systemd1",
-            .path = "/org/freedesktop/systemd1",
-            .interface = "org.freedesktop.systemd1.Manager",
+            .destination = callee.destination,
+            .path = callee.path,
+            .interface = callee.interface,
             .member = member,
             .error_name = {},
             .signature = signature,
@@ -169,27 +178,19 @@ dbus::Message start_call(const ScopeRequest& request) {
         });
     });
     body.array(8, [](Writer&) {});
-    return manager_call("StartTransientUnit", "ssa(sv)a(sa(sv))", std::move(body));
+    return call(manager, "StartTransientUnit", "ssa(sv)a(sa(sv))", std::move(body));
 }
 
 dbus::Message stop_call(const std::string& unit) {
     dbus::Writer body;
     body.text(unit).text("replace");
-    return manager_call("StopUnit", "ss", std::move(body));
+    return call(manager, "StopUnit", "ss", std::move(body));
 }
 
-dbus::Message bus_call(const char* member, const char* argument) {
+dbus::Message match_call() {
     dbus::Writer body;
-    if (argument != nullptr) body.text(argument);
-    return {.kind = dbus::Kind::call,
-            .answers = 0,
-            .destination = "org.freedesktop.DBus",
-            .path = "/org/freedesktop/DBus",
-            .interface = "org.freedesktop.DBus",
-            .member = member,
-            .error_name = {},
-            .signature = argument != nullptr ? "s" : "",
-            .body = std::move(body).take()};
+    body.text(job_signals);
+    return call(the_bus, "AddMatch", "s", std::move(body));
 }
 
 Error refusal(const dbus::Message& error) {
@@ -211,7 +212,7 @@ std::optional<std::string> job_result(const dbus::Message& message, const std::s
 
 // Until the manager has moved the process. All three calls are sent at once; the bus keeps their order.
 Result<> start_scope(Bus& bus, const ScopeRequest& request) {
-    TRY_OK(bus.send(dbus::pack(bus_call("Hello", nullptr), 1) + dbus::pack(bus_call("AddMatch", job_signals), 2) +
+    TRY_OK(bus.send(dbus::pack(call(the_bus, "Hello", "", {}), 1) + dbus::pack(match_call(), 2) +
                     dbus::pack(start_call(request), 3)));
     const std::string unit = scope_name(request.run_id);
     for (;;) {
