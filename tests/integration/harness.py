@@ -138,6 +138,18 @@ def process_table():
     return found
 
 
+def processes_below(process, name):
+    """Pids below `process` whose name is `name`."""
+    parents = process_table()
+    below, found = {process.pid}, []
+    for _ in range(8):
+        below |= {pid for pid, (parent, _, _) in parents.items() if parent in below}
+    for pid in below - {process.pid}:
+        if parents[pid][2] == name:
+            found.append(pid)
+    return found
+
+
 def descendants():
     """Every process below this one, as "pid name state"; zombies that were handed to us are reaped first."""
     try:

@@ -1,6 +1,10 @@
 """A limit that was asked for is enforced, or the run is refused; a default that cannot be enforced is reported."""
+import json
+import os
 import pathlib
 import shutil
+import signal
+import subprocess
 import time
 
 import pytest
@@ -255,6 +259,35 @@ def test_a_killed_coracle_leaves_nothing_on_the_disk(coracle, leftovers):
     leftovers.check()
     assert coracle.shell("true")["reason"] == "exited"
     assert not scratch_folders(coracle)
+
+
+def test_what_coracle_and_its_keeper_left_on_the_disk_when_both_were_killed_is_swept(coracle, leftovers):
+    process = coracle.start("run", *DISK, "busybox", "--", "sh", "-c", "cd /workspace; touch a; mkdir -m 0 b; echo up; sleep 300")
+    assert process.stdout.readline() == b"up\n"
+    keepers = harness.processes_below(process, "coracle-keeper")
+    assert keepers
+    for pid in [*keepers, process.pid]:
+        os.kill(pid, signal.SIGKILL)
+    process.communicate()
+    assert scratch_folders(coracle), "nobody was left to remove it"
+    assert coracle.call("gc").code == 0  # in the user namespace where the files are of subordinate ids
+    assert coracle.shell("true")["reason"] == "exited"
+    assert not scratch_folders(coracle)
+    leftovers.check()
+
+
+@pytest.mark.needs("root", "machine")
+def test_a_store_without_room_or_rights_for_the_disks_scratch_says_so(coracle, leftovers):
+    def in_a_store(mount):
+        script = f"mount {mount} '{coracle.store}/tmp' && exec \"$@\""
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", *coracle.argv("run", "--json", *DISK, "busybox", "--",
+                              "sh", "-c", "dd if=/dev/zero of=/workspace/big bs=1M count=9; echo rest $?")], capture_output=True,
+                              env=coracle.environment, timeout=60)
+        return json.loads(done.stdout)
+    small = in_a_store("-t tmpfs -o size=1m none")
+    assert (small["reason"], small["stdout"]) == ("exited", "rest 1\n") and "No space" in small["stderr"], small
+    frozen = in_a_store("-t tmpfs -o ro none")
+    assert frozen["reason"] == "setup_failed" and "Read-only" in frozen["message"], frozen
 
 
 @pytest.mark.needs("overlay")

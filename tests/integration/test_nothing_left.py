@@ -49,7 +49,7 @@ def test_kills_at_random_moments_leave_nothing(coracle, leftovers, record_proper
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_cancelled_run_leaves_nothing(coracle, number):
     process = coracle.start("run", "busybox", "--", "sh", "-c", PAYLOADS[2])
-    harness.wait_for(lambda: len(processes_of(process, "sleep")) > 10, "the program runs")
+    harness.wait_for(lambda: len(harness.processes_below(process, "sleep")) > 10, "the program runs")
     process.send_signal(number)
     process.communicate(timeout=20 * harness.PATIENCE)
 
@@ -70,18 +70,6 @@ def test_the_reader_of_our_output_may_go_away(coracle):
 
 # ---- other deaths than coracle's own ------------------------------------------------------------------------------------
 
-def processes_of(process, name):
-    """Pids below `process` whose name is `name`."""
-    parents = harness.process_table()
-    below, found = {process.pid}, []
-    for _ in range(8):
-        below |= {pid for pid, (parent, _, _) in parents.items() if parent in below}
-    for pid in below - {process.pid}:
-        if parents[pid][2] == name:
-            found.append(pid)
-    return found
-
-
 def kill_all(pids):
     for pid in pids:
         try:
@@ -92,14 +80,14 @@ def kill_all(pids):
 
 def start_running(coracle):
     process = coracle.start("run", "--json", "busybox", "--", "sh", "-c", "echo up; sleep 300")
-    harness.wait_for(lambda: processes_of(process, "sleep"), "the program runs")
+    harness.wait_for(lambda: harness.processes_below(process, "sleep"), "the program runs")
     return process
 
 
 @pytest.mark.parametrize("victim", ["coracle-keeper", ".coracle-init"])
 def test_a_helper_that_is_killed_ends_the_run_with_a_record(coracle, victim):
     process = start_running(coracle)
-    kill_all(processes_of(process, victim))
+    kill_all(harness.processes_below(process, victim))
     out, _ = process.communicate(timeout=20 * harness.PATIENCE)
     record = json.loads(out)
     harness.assert_valid(record)
@@ -109,7 +97,7 @@ def test_a_helper_that_is_killed_ends_the_run_with_a_record(coracle, victim):
 def test_coracle_and_its_keeper_killed_at_once_leave_nothing_that_the_next_start_does_not_sweep(coracle, leftovers):
     for _ in range(10 if not harness.IN_GUEST else 2):
         process = start_running(coracle)
-        kill_all([*processes_of(process, "coracle-keeper"), process.pid])
+        kill_all([*harness.processes_below(process, "coracle-keeper"), process.pid])
         process.communicate()
     assert coracle.shell("echo alive")["stdout"] == "alive\n"
     leftovers.check()
@@ -121,7 +109,7 @@ def test_any_two_processes_of_a_run_killed_at_random_moments_leave_nothing(corac
     for attempt in range(max(40, KILLS // 4)):
         process = coracle.start("run", "--json", "busybox", "--", "sh", "-c", PAYLOADS[attempt % len(PAYLOADS)])
         time.sleep(moments.uniform(0, 0.06))
-        below = [pid for name in ("coracle-keeper", ".coracle-init", "runc", "sh") for pid in processes_of(process, name)]
+        below = [pid for name in ("coracle-keeper", ".coracle-init", "runc", "sh") for pid in harness.processes_below(process, name)]
         kill_all(moments.sample(below, min(2, len(below))) if attempt % 2 else [process.pid, *below[:1]])
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
@@ -179,9 +167,9 @@ def freezer():
 @pytest.mark.needs("root", "machine", "cgroup1")
 def test_a_process_that_does_not_die_is_stuck_and_the_caller_is_not_kept(coracle, freezer, leftovers):
     process = coracle.start("run", "--json", "--timeout", "3s", "--grace", "500ms", "busybox", "--", "sh", "-c", "sleep 300")
-    harness.wait_for(lambda: processes_of(process, "sleep"), "the program runs")
+    harness.wait_for(lambda: harness.processes_below(process, "sleep"), "the program runs")
     started = time.monotonic()
-    for pid in processes_of(process, "sleep"):
+    for pid in harness.processes_below(process, "sleep"):
         (freezer / "cgroup.procs").write_text(str(pid))
     (freezer / "freezer.state").write_text("FROZEN")
     record = json.loads(process.communicate(timeout=20)[0])
@@ -220,7 +208,7 @@ def test_a_live_run_is_listed_and_can_be_killed_by_the_beginning_of_its_id(corac
 
 def test_kill_9_does_not_wait_for_a_program_that_is_deaf(coracle):
     process = coracle.start("run", "--json", "--grace", "30s", "busybox", "--", "sh", "-c", "trap '' TERM; echo up; sleep 300")
-    harness.wait_for(lambda: processes_of(process, "sleep"), "the program runs")
+    harness.wait_for(lambda: harness.processes_below(process, "sleep"), "the program runs")
     [run] = [run for run in live_runs(coracle) if run["pid"] == process.pid]
     assert coracle.call("kill", "-s", "KILL", run["id"]).code == 0
     record = json.loads(process.communicate(timeout=20 * harness.PATIENCE)[0])
