@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "base/files.hpp"
+#include "base/syscalls.hpp"
 #include "base/try.hpp"
 #include "engine/describe.hpp"
 #include "engine/disk_scratch.hpp"
@@ -64,13 +65,18 @@ Result<> HostEngine::attempt(const Request& request, const host::HostFacts& host
     TRY(const Prepared prepared, prepare(request, host, pull, &result.timing_ms));
     describe_plan(prepared, host, result);
     Result<> ran = run_prepared(request, prepared, pull.cancel_fd, result);
-    const bool refused = !ran && !prepared.plan.cgroup.scope_bus.empty() && ran.error().stage == Stage::cgroup &&
-                         ran.error().os_errno != ECANCELED;
-    if (!refused) return ran;
-    // The user's service manager gave no scope, or one that does not do: a plan that knows it asks for none, reports
-    // weaker limits, and refuses those that were asked for. Nothing of the program has run by now.
+    if (ran || ran.error().os_errno == ECANCELED) return ran;
+    // What this host turned out not to give is a fact for another plan, which asks for it no more: it reports weaker
+    // limits, and refuses those that were asked for. Nothing of the program has run by now.
     host::HostFacts known = host;
-    known.user_manager->refusal = ran.error().message;
+    if (!prepared.plan.cgroup.scope_bus.empty() && ran.error().stage == Stage::cgroup) {
+        known.user_manager->refusal = ran.error().message;  // the user's service manager, or the scope that it gave
+    } else if (prepared.plan.count_cpu && ran.error().code == ErrorCode::unsupported &&
+               ran.error().stage == Stage::start) {
+        known.perf_events = false;
+    } else {
+        return ran;
+    }
     return attempt(request, known, pull, result);
 }
 
@@ -81,6 +87,10 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     Stopwatch watch;
     SandboxOptions options{
         .id = result.id, .runs = places_.runs, .programs = {}, .scratch = {}, .cancel_fd = signal_fd};
+    // The machine's first perf event waits for an RCU grace period, 8 to 28 ms (kernel/events/core.c, account_event):
+    // had here, while the runtime works, it is not the first one any more when init asks for its own.
+    base::UniqueFd clock;
+    if (plan.count_cpu) options.meanwhile = [&clock] { clock = base::open_task_clock(); };
     TRY(const DiskScratch scratch, DiskScratch::create(store_, plan).at(Stage::rootfs));
     options.scratch = scratch.path();
     TRY(options.programs, runtime::install_programs(places_.store).at(Stage::config));
@@ -101,6 +111,10 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     timing.rootfs = to_ms(created.rootfs_done_ns - begun_ns);
     timing.create = to_ms(created.created_ns - created.rootfs_done_ns);
 
+    if (plan.count_cpu && plan.watch_cpu_time && !clock) {
+        return make_error(ErrorCode::unsupported, "the kernel refused to count processor time (perf_event_open(2))")
+            .at(Stage::start);
+    }
     TRY(result.limits.enforced, sandbox.cgroup.tighten().at(Stage::cgroup));
     list_watched(plan, request.output_mode, result.limits.enforced);
     TRY_OK(sandbox.container.start({.argv = plan.process.args,
@@ -110,7 +124,7 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
                                     .cpus = plan.affinity,
                                     .measured = measured_mounts(plan),
                                     .cpu_seconds = cpu_seconds(plan),
-                                    .count_cpu = plan.count_cpu},
+                                    .count_cpu = static_cast<bool>(clock)},
                                    stdio.in_fd, stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
     std::optional<supervisor::MemoryWatch> memory;

@@ -122,7 +122,7 @@ Result<Sandbox> Sandbox::create(const Prepared& prepared, const SandboxOptions& 
     const runtime::KeeperJob job = keeper_job(prepared, options, cgroup, directory.stage());
     TRY(auto container,
         runtime::Container::create(std::move(keeper), job, std::move(init_channel.first), options.cancel_fd,
-                                   std::chrono::steady_clock::now() + creation_patience)
+                                   std::chrono::steady_clock::now() + creation_patience, options.meanwhile)
             .at(Stage::create));
     return Sandbox{std::move(directory), std::move(cgroup), std::move(container)};
 }

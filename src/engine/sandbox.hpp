@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "cgroup/cgroup.hpp"
@@ -20,6 +21,7 @@ struct SandboxOptions {
     runtime::Programs programs;
     std::string scratch;  // directory on disk for what the program writes; empty: in memory
     int cancel_fd = -1;
+    std::function<void()> meanwhile{};  // called while the runtime creates the container
 };
 
 // Born with the keeper: from then on whatever is acquired under the run's names goes when this process dies.

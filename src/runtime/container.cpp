@@ -58,9 +58,10 @@ Result<base::Message> next_message(const base::Channel& channel, const char* who
 }  // namespace
 
 Result<Container> Container::create(KeeperProcess keeper, const KeeperJob& job, base::Channel init, int cancel_fd,
-                                    Clock::time_point deadline) {
+                                    Clock::time_point deadline, const std::function<void()>& meanwhile) {
     Container container(std::move(keeper), std::move(init));
     TRY_OK(container.keeper().send(pack(job)));
+    if (meanwhile) meanwhile();
     TRY(base::Message answer, next_message(container.keeper(), "the keeper", cancel_fd, deadline));
     if (auto failed = unpack_keeper_failed(answer.bytes)) return explain(std::move(*failed));
     const auto created = unpack_keeper_created(answer.bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,10 @@ class Container {
 public:
     // Hands the job to the keeper and waits until init is ready. `init` is coracle's end of init's channel. `cancel_fd`
     // (or -1) turning readable, or `deadline` passing, ends the wait with an Error. Errors carry the runtime's own
-    // words where it spoke.
+    // words where it spoke. `meanwhile` is called while the runtime works.
     static Result<Container> create(KeeperProcess keeper, const KeeperJob& job, base::Channel init, int cancel_fd,
-                                    std::chrono::steady_clock::time_point deadline);
+                                    std::chrono::steady_clock::time_point deadline,
+                                    const std::function<void()>& meanwhile = {});
 
     const base::Channel& init() const { return init_; }
     const base::Channel& keeper() const { return keeper_.channel(); }

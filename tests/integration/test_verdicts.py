@@ -1,7 +1,10 @@
 """Why a run ended: one true verdict with its evidence, and the exit code that goes with it."""
+import ctypes
 import json
 import pathlib
+import platform
 import signal
+import struct
 import subprocess
 
 import pytest
@@ -142,6 +145,33 @@ def test_without_a_cgroup_processor_time_is_refused_or_held_for_each_process(cor
     assert whose["stdout"].split()[3:5] == ["unlimited", "unlimited"] and whose["stdout"].endswith("\n1\n"), whose
     deaf = coracle.shell("trap '' XCPU; while :; do :; done", "--cpu-time", "1s", "--best-effort", "--timeout", "50s")
     assert (deaf["reason"], deaf["signal"]) == ("cpu_timeout", signal.SIGKILL), deaf
+
+
+def forbid_perf_events():
+    """In the child: a filter that answers perf_event_open with EPERM, as an outer container's does."""
+    number, prog = {"x86_64": 298, "aarch64": 241}[platform.machine()], []
+    for code, jump_true, jump_false, value in ((0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)):
+        prog.append(struct.pack("HBBI", code, jump_true, jump_false, value))
+    code = ctypes.create_string_buffer(b"".join(prog))
+    filter_ = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(prog), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter_, 0, 0):
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
+# newuidmap does nothing under no_new_privs.
+@pytest.mark.needs("machine")
+@pytest.mark.lacks("limits", "subids")
+def test_a_counter_that_the_kernel_refuses_is_no_counter(coracle):
+    filtered = {"preexec_fn": forbid_perf_events}
+    plain = coracle.shell("true", **filtered)
+    assert (plain["reason"], plain["usage"]["sources"]["cpu_s"]) == ("exited", "rusage_lower_bound"), plain
+    refused = coracle.shell("echo ran", "--cpu-time", "1s", **filtered)
+    assert (refused["reason"], refused["stdout"]) == ("policy_refused", "") and "--cpu-time" in refused["message"], refused
+    record = coracle.shell("while :; do :; done", "--cpu-time", "1s", "--best-effort", "--timeout", "50s", **filtered)
+    assert record["reason"] == "cpu_timeout", record
+    assert "cpu_time" in {entry["limit"] for entry in record["limits"]["degraded"]}, record["limits"]
 
 
 def test_silence_ends_a_run_that_asked_for_it(coracle):
