@@ -45,6 +45,32 @@ std::optional<std::uint64_t> cpu_seconds(const plan::ExecutionPlan& plan) {
     return std::nullopt;
 }
 
+init::Job init_job(const plan::ExecutionPlan& plan, std::string filter, bool count_cpu) {
+    return {.argv = plan.process.args,
+            .env = plan.process.env,
+            .cwd = plan.process.cwd,
+            .seccomp = std::move(filter),
+            .cpus = plan.affinity,
+            .measured = measured_mounts(plan),
+            .cpu_seconds = cpu_seconds(plan),
+            .count_cpu = count_cpu};
+}
+
+// All that it refers to must outlive it.
+supervisor::Watch watch_of(const plan::ExecutionPlan& plan, const Sandbox& sandbox, Stdio& stdio,
+                           supervisor::MemoryWatch* memory, int signal_fd) {
+    return {.wall_time = plan.limits.wall_time,
+            .idle_time = plan.limits.idle_time,
+            .cpu = cpu_budget(plan, sandbox.cgroup),
+            .memory = memory,
+            .grace = plan.limits.grace,
+            .signal_fd = signal_fd,
+            .control_fd = sandbox.directory.control_fd(),
+            .out = stdio.out ? &*stdio.out : nullptr,
+            .err = stdio.err ? &*stdio.err : nullptr,
+            .kill_cgroup = [&sandbox] { (void)sandbox.cgroup.kill(); }};
+}
+
 }  // namespace
 
 RunResult HostEngine::run(const Request& request, int signal_fd, const PullProgress& progress) const {
@@ -117,29 +143,13 @@ Result<> HostEngine::run_prepared(const Request& request, const Prepared& prepar
     }
     TRY(result.limits.enforced, sandbox.cgroup.tighten().at(Stage::cgroup));
     list_watched(plan, request.output_mode, result.limits.enforced);
-    TRY_OK(sandbox.container.start({.argv = plan.process.args,
-                                    .env = plan.process.env,
-                                    .cwd = plan.process.cwd,
-                                    .seccomp = std::move(filter),
-                                    .cpus = plan.affinity,
-                                    .measured = measured_mounts(plan),
-                                    .cpu_seconds = cpu_seconds(plan),
-                                    .count_cpu = static_cast<bool>(clock)},
-                                   stdio.in_fd, stdio.out_fd, stdio.err_fd));
+    TRY_OK(sandbox.container.start(init_job(plan, std::move(filter), static_cast<bool>(clock)), stdio.in_fd,
+                                   stdio.out_fd, stdio.err_fd));
     stdio.hand_over();
     std::optional<supervisor::MemoryWatch> memory;
     if (plan.watch_memory) memory.emplace(sandbox.container.keeper_pid(), plan.limits.memory);
-    const supervisor::Ending ending =
-        supervisor::supervise(sandbox.container, {.wall_time = plan.limits.wall_time,
-                                                  .idle_time = plan.limits.idle_time,
-                                                  .cpu = cpu_budget(plan, sandbox.cgroup),
-                                                  .memory = memory ? &*memory : nullptr,
-                                                  .grace = plan.limits.grace,
-                                                  .signal_fd = signal_fd,
-                                                  .control_fd = sandbox.directory.control_fd(),
-                                                  .out = stdio.out ? &*stdio.out : nullptr,
-                                                  .err = stdio.err ? &*stdio.err : nullptr,
-                                                  .kill_cgroup = [&sandbox] { (void)sandbox.cgroup.kill(); }});
+    const supervisor::Ending ending = supervisor::supervise(
+        sandbox.container, watch_of(plan, sandbox, stdio, memory ? &*memory : nullptr, signal_fd));
     if (ending.started) {
         timing.start = to_ms(ending.started->at_ns - created.created_ns);
         timing.run = Stopwatch::ms(ending.over.time_since_epoch() - std::chrono::nanoseconds(ending.started->at_ns));

@@ -1,4 +1,6 @@
 // Decides how the root file system is put together and which directories and files must be in it.
+#include <algorithm>
+
 #include "plan/concerns.hpp"
 
 namespace coracle::plan {
@@ -69,6 +71,10 @@ Result<> plan_rootfs(const PlanInput& input, const ResolvedUser& user, Execution
     rootfs.links = links_of(input.image);
     rootfs.read_only = !input.request.writable_root.value_or(false);
     rootfs.upper_size = plan.limits.storage;
+    const auto& mounts = plan.mounts;
+    const bool written = !rootfs.read_only ||
+                         std::any_of(mounts.begin(), mounts.end(), [](const Mount& mount) { return mount.on_scratch; });
+    rootfs.scratch_on_disk = rootfs.scratch_on_disk && written;  // a volume may lie in its place
     rootfs.user_xattr = plan.id_mapping != IdMapping::none;
     rootfs.generated = generated_files(input, user, plan);
     // Above the image, so that they are directories whatever the image has there: runc follows an image's link on /dev

@@ -21,6 +21,8 @@ import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from in_background import InBackground
+
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
 CONFIG = "application/vnd.oci.image.config.v1+json"
@@ -209,7 +211,7 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer(206, body[first:], Content_Range=f"bytes {first}-{len(body) - 1}/{len(body)}", ETag=etag)
 
 
-class Registry:
+class Registry(InBackground):
     """`with Registry(certificates) as registry`: HTTPS on a free port of localhost; without certificates plain HTTP.
 
     `known`: only clients whose certificate is of our authority are served.
@@ -229,14 +231,6 @@ class Registry:
                 context.load_verify_locations(certificates / "ca.crt")
             # The handshake belongs to the connection's own thread.
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
 
     @property
     def host(self):

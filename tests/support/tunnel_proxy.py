@@ -3,10 +3,11 @@ import contextlib
 import select
 import socket
 import socketserver
-import threading
+
+from in_background import InBackground
 
 
-class Proxy:
+class Proxy(InBackground):
     """`with Proxy(port) as proxy`: every CONNECT leads to `port` of localhost.
 
     `asked` has the targets and headers; `refuse`, where set, is the status that every CONNECT gets.
@@ -34,14 +35,6 @@ class Proxy:
         self.server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.host = f"localhost:{self.server.server_address[1]}"
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 def forward(one, other):

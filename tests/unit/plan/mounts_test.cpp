@@ -222,6 +222,10 @@ TEST(Mounts, StorageThatMemoryCannotHoldLiesOnTheDisk) {
     EXPECT_TRUE(mount->on_scratch);
     EXPECT_EQ(mount->type, "bind");
     EXPECT_THAT(mount->options, ::testing::IsSupersetOf({"rw", "nosuid", "nodev", "noexec"}));
+    world.request.volumes = {{.host = "/srv", .guest = "/workspace"}};
+    EXPECT_FALSE(world.plan().rootfs.scratch_on_disk) << "nothing would be written to it";
+    world.request.writable_root = true;
+    EXPECT_TRUE(world.plan().rootfs.scratch_on_disk);
 }
 
 }  // namespace
