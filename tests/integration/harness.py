@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import time
 
@@ -148,6 +149,16 @@ def processes_below(process, name):
         if parents[pid][2] == name:
             found.append(pid)
     return found
+
+
+def kill_at_once(pids):
+    """Stopped first, so that none of them cleans up on seeing another one die."""
+    for deed in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            try:
+                os.kill(pid, deed)
+            except ProcessLookupError:
+                pass
 
 
 def descendants():

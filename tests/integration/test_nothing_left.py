@@ -70,14 +70,6 @@ def test_the_reader_of_our_output_may_go_away(coracle):
 
 # ---- other deaths than coracle's own ------------------------------------------------------------------------------------
 
-def kill_all(pids):
-    for pid in pids:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-
-
 def start_running(coracle):
     process = coracle.start("run", "--json", "busybox", "--", "sh", "-c", "echo up; sleep 300")
     harness.wait_for(lambda: harness.processes_below(process, "sleep"), "the program runs")
@@ -87,7 +79,7 @@ def start_running(coracle):
 @pytest.mark.parametrize("victim", ["coracle-keeper", ".coracle-init"])
 def test_a_helper_that_is_killed_ends_the_run_with_a_record(coracle, victim):
     process = start_running(coracle)
-    kill_all(harness.processes_below(process, victim))
+    harness.kill_at_once(harness.processes_below(process, victim))
     out, _ = process.communicate(timeout=20 * harness.PATIENCE)
     record = json.loads(out)
     harness.assert_valid(record)
@@ -97,7 +89,7 @@ def test_a_helper_that_is_killed_ends_the_run_with_a_record(coracle, victim):
 def test_coracle_and_its_keeper_killed_at_once_leave_nothing_that_the_next_start_does_not_sweep(coracle, leftovers):
     for _ in range(10 if not harness.IN_GUEST else 2):
         process = start_running(coracle)
-        kill_all([*harness.processes_below(process, "coracle-keeper"), process.pid])
+        harness.kill_at_once([*harness.processes_below(process, "coracle-keeper"), process.pid])
         process.communicate()
     assert coracle.shell("echo alive")["stdout"] == "alive\n"
     leftovers.check()
@@ -110,7 +102,7 @@ def test_any_two_processes_of_a_run_killed_at_random_moments_leave_nothing(corac
         process = coracle.start("run", "--json", "busybox", "--", "sh", "-c", PAYLOADS[attempt % len(PAYLOADS)])
         time.sleep(moments.uniform(0, 0.06))
         below = [pid for name in ("coracle-keeper", ".coracle-init", "runc", "sh") for pid in harness.processes_below(process, name)]
-        kill_all(moments.sample(below, min(2, len(below))) if attempt % 2 else [process.pid, *below[:1]])
+        harness.kill_at_once(moments.sample(below, min(2, len(below))) if attempt % 2 else [process.pid, *below[:1]])
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
     assert coracle.shell("echo alive")["stdout"] == "alive\n"
