@@ -249,6 +249,17 @@ def test_a_writable_root_is_on_the_disk_too_and_nothing_of_it_stays(coracle):
     assert not scratch_folders(coracle)
 
 
+def test_a_directory_that_locks_its_owner_out_does_not_stay_on_the_disk(coracle):
+    record = coracle.shell("mkdir -p a/b; touch a/b/c; chmod 0 a/b a; echo done", *DISK)
+    assert record["stdout"] == "done\n" and not scratch_folders(coracle), record
+
+
+@pytest.mark.needs("subids")
+def test_files_of_another_id_do_not_stay_on_the_disk(coracle):
+    record = coracle.shell("mkdir a; touch a/b; id -u", *DISK, "--user", "user")
+    assert record["stdout"] == "1000\n" and not scratch_folders(coracle), record
+
+
 def test_a_killed_coracle_leaves_nothing_on_the_disk(coracle, leftovers):
     process = coracle.start("run", *DISK, "busybox", "--", "sh", "-c", "cd /workspace; touch a; mkdir -m 0 b; echo up; sleep 300")
     assert process.stdout.readline() == b"up\n"
