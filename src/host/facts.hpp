@@ -62,8 +62,9 @@ struct HostFacts {
     std::optional<Program> newuidmap;
     std::optional<Program> runc;
     std::optional<Program> crun;
-    bool perf_events =
-        false;  // this process may count its own processor time (perf_event_open(2)); looked at where no cgroup does
+    // A process may count its own processor time (perf_event_open(2)), says the kernel's setting; a filter of an outer
+    // container may still forbid it.
+    bool perf_events = false;
     std::string resolv_conf;  // of the host; empty where it has none
     // This process's own hard limits (getrlimit(2)): nothing that it starts may have more.
     std::uint64_t hard_open_files = ~std::uint64_t{0};

@@ -59,6 +59,18 @@ TEST_F(Probe, AnEmptyHostHasNothingButWhoWeAre) {
     EXPECT_FALSE(facts.machine.empty());
 }
 
+TEST_F(Probe, AUserMayCountHisProcessorTimeUpToTheKernelsDefaultLevel) {
+    EXPECT_FALSE(probe(tree_.path(), "/bin").perf_events);
+    const auto at_level = [this](const char* level) {
+        tree_.write("proc/sys/kernel/perf_event_paranoid", level);
+        return probe(tree_.path(), "/bin").perf_events;
+    };
+    EXPECT_TRUE(at_level("-1\n"));
+    EXPECT_TRUE(at_level("2\n"));
+    EXPECT_FALSE(at_level("3\n"));
+    EXPECT_FALSE(at_level(""));
+}
+
 TEST_F(Probe, FindsOverlayfsAmongTheModulesOfThisKernel) {
     utsname names{};
     ASSERT_EQ(::uname(&names), 0);

@@ -254,6 +254,19 @@ TEST(Limits, ProcessorTimeIsWatchedWhereACgroupCountsIt) {
     }
 }
 
+TEST(Limits, ProcessorTimeIsCountedByAPerfEventOnlyWhereNoCgroupCountsIt) {
+    Planning world{.host = testing::root_on_v2()};
+    world.host.perf_events = true;
+    EXPECT_FALSE(world.plan().count_cpu);
+    world.host = testing::bare_user();
+    world.request.limits.cpu_time = Duration(1'500'000'000);
+    world.host.perf_events = true;
+    const ExecutionPlan plan = world.plan();
+    EXPECT_TRUE(plan.count_cpu);
+    EXPECT_TRUE(plan.watch_cpu_time);
+    EXPECT_EQ(rlimit_of(plan, "RLIMIT_CPU"), "(none)");
+}
+
 TEST(Limits, ProcessorTimeWithoutACgroupIsRefusedOrHeldForEachProcessInWholeSeconds) {
     Planning world{.host = testing::bare_user()};
     world.request.limits.cpu_time = Duration(1'500'000'000);
